@@ -1,0 +1,40 @@
+# add_facet_library(Name [MLIR] SOURCES ... [DEPENDS tablegen-targets ...] [LINK ...])
+#
+# A static, internal library. MLIR says that its sources include MLIR headers:
+# it then shares the precompiled header and links libMLIR; without it a library
+# may still use LLVM Support and links libLLVM only.
+function(add_facet_library name)
+  cmake_parse_arguments(ARG "MLIR" "" "SOURCES;DEPENDS;LINK" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  _facet_link(${name} "${ARG_MLIR}" "${ARG_DEPENDS}" "${ARG_LINK}")
+endfunction()
+
+# add_facet_tool(name [MLIR] SOURCES ... [LINK ...]): an executable in build/bin.
+function(add_facet_tool name)
+  cmake_parse_arguments(ARG "MLIR" "" "SOURCES;DEPENDS;LINK" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  _facet_link(${name} "${ARG_MLIR}" "${ARG_DEPENDS}" "${ARG_LINK}")
+endfunction()
+
+# add_facet_unittest(name [MLIR] SOURCES ... [LINK ...]): GoogleTest, known to ctest and lit.
+function(add_facet_unittest name)
+  cmake_parse_arguments(ARG "MLIR" "" "SOURCES;DEPENDS;LINK" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  _facet_link(${name} "${ARG_MLIR}" "${ARG_DEPENDS}" "${ARG_LINK};GTest::gtest_main;GTest::gmock")
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/test/Unit")
+  set_property(GLOBAL APPEND PROPERTY FACET_UNITTESTS ${name})
+endfunction()
+
+function(_facet_link name mlir depends link)
+  target_link_libraries(${name} PUBLIC ${link})
+  if(mlir)
+    target_link_libraries(${name} PUBLIC MLIR)
+    if(FACET_PCH AND TARGET facet-pch)
+      target_precompile_headers(${name} REUSE_FROM facet-pch)
+    endif()
+  endif()
+  target_link_libraries(${name} PUBLIC LLVM)
+  if(depends)
+    add_dependencies(${name} ${depends})
+  endif()
+endfunction()

@@ -1,0 +1,36 @@
+# Language level, warnings, hidden symbols, ccache, and where tools land.
+
+set(CMAKE_CXX_STANDARD 17)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD 99)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+
+find_program(FACET_CCACHE ccache)
+if(FACET_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  # The precompiled header makes ccache look away unless it is told what may differ.
+  set(FACET_CCACHE_LAUNCHER "${CMAKE_COMMAND}" -E env
+      "CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime"
+      "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}" "CCACHE_NOHASHDIR=1" "${FACET_CCACHE}")
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${FACET_CCACHE_LAUNCHER})
+  set(CMAKE_C_COMPILER_LAUNCHER ${FACET_CCACHE_LAUNCHER})
+endif()
+
+add_compile_options(-Wall -Wextra -Wpedantic)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # The LLVM headers set these off under gcc 12; our own code is checked by clang.
+  add_compile_options(-Wno-comment -Wno-dangling-reference
+                      $<$<COMPILE_LANGUAGE:CXX>:-Wno-class-memaccess>
+                      -Wno-maybe-uninitialized)
+endif()
+if(FACET_WERROR)
+  add_compile_options(-Werror)
+endif()
