@@ -38,3 +38,19 @@ function(_facet_link name mlir depends link)
     add_dependencies(${name} ${depends})
   endif()
 endfunction()
+
+# One object library owns the precompiled MLIR headers; every MLIR library reuses it.
+if(FACET_PCH)
+  file(WRITE "${PROJECT_BINARY_DIR}/facet-pch.cpp" "// Owner of the precompiled MLIR headers.\n")
+  add_library(facet-pch OBJECT "${PROJECT_BINARY_DIR}/facet-pch.cpp")
+  target_precompile_headers(facet-pch PRIVATE
+    <mlir/IR/Builders.h> <mlir/IR/BuiltinAttributes.h> <mlir/IR/BuiltinOps.h>
+    <mlir/IR/BuiltinTypes.h> <mlir/IR/Dialect.h> <mlir/IR/DialectImplementation.h>
+    <mlir/IR/OpDefinition.h> <mlir/IR/OpImplementation.h> <mlir/IR/PatternMatch.h>
+    <mlir/Pass/Pass.h> <mlir/Dialect/Arith/IR/Arith.h> <mlir/Dialect/Math/IR/Math.h>
+    <mlir/Dialect/Func/IR/FuncOps.h> <mlir/Dialect/SCF/IR/SCF.h>
+    <mlir/Dialect/Tensor/IR/Tensor.h> <mlir/Dialect/LLVMIR/LLVMDialect.h>)
+  if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    target_compile_options(facet-pch PUBLIC "SHELL:-Xclang -fno-pch-timestamp")
+  endif()
+endif()

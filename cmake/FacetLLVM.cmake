@@ -2,7 +2,7 @@
 # them available as the two shared libraries `MLIR` and `LLVM`.
 
 list(APPEND CMAKE_PREFIX_PATH /usr/lib/llvm-22)
-find_package(MLIR 22 REQUIRED CONFIG)
+find_package(MLIR REQUIRED CONFIG) # its version file knows no ranges; checked below
 if(NOT LLVM_VERSION_MAJOR EQUAL 22)
   message(FATAL_ERROR "Facet needs LLVM 22, found ${LLVM_VERSION} in ${LLVM_DIR}")
 endif()
