@@ -14,15 +14,20 @@ function(add_facet_tool name)
   cmake_parse_arguments(ARG "MLIR" "" "SOURCES;DEPENDS;LINK" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   _facet_link(${name} "${ARG_MLIR}" "${ARG_DEPENDS}" "${ARG_LINK}")
+  set_property(GLOBAL APPEND PROPERTY FACET_TEST_DEPENDS ${name})
 endfunction()
 
-# add_facet_unittest(name [MLIR] SOURCES ... [LINK ...]): GoogleTest, known to ctest and lit.
+# add_facet_unittest(Name [MLIR] SOURCES ... [LINK ...]): a GoogleTest binary. The
+# name ends in Tests; lit finds it by that.
 function(add_facet_unittest name)
+  if(NOT name MATCHES "Tests$")
+    message(FATAL_ERROR "add_facet_unittest: '${name}' must end in Tests, or lit does not find it")
+  endif()
   cmake_parse_arguments(ARG "MLIR" "" "SOURCES;DEPENDS;LINK" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   _facet_link(${name} "${ARG_MLIR}" "${ARG_DEPENDS}" "${ARG_LINK};GTest::gtest_main;GTest::gmock")
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/test/Unit")
-  set_property(GLOBAL APPEND PROPERTY FACET_UNITTESTS ${name})
+  set_property(GLOBAL APPEND PROPERTY FACET_TEST_DEPENDS ${name})
 endfunction()
 
 function(_facet_link name mlir depends link)

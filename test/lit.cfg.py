@@ -1,0 +1,105 @@
+# How lit runs the tests of Facet.
+#
+# A test is any file below with one of the suffixes and a RUN line; files that
+# are only read by tests live in folders named Inputs. Every test gets the tools
+# of this build and LLVM's (FileCheck, not, split-file, ...) on its PATH, and
+# these substitutions:
+#
+#   %facet %facet-opt %facet-sim %facet-lsp-server   the tools
+#   %python              the interpreter with NumPy, ml_dtypes and hypothesis
+#   %clang %clang++      LLVM 22's, where installed (REQUIRES: clang)
+#   %cc %c++             the compilers of this build
+#   %gcc %g++ %fortran   GNU's (REQUIRES: gcc, gfortran)
+#   %examples %machines %include %source %build      folders
+#
+# Features for REQUIRES and UNSUPPORTED: clang gcc gfortran root asan, and the
+# CPU's levels: x86-64-v2 x86-64-v3 x86-64-v4.
+
+import os
+import shutil
+
+import lit.formats
+import lit.util
+
+config.name = "Facet"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".facet", ".mlir", ".test", ".py", ".s", ".yaml", ".td"]
+config.excludes = ["Inputs", "lit.cfg.py", "count.py", "CMakeLists.txt", "Unit"]
+config.test_source_root = os.path.join(config.facet_source, "test")
+config.test_exec_root = os.path.join(config.facet_build, "test")
+
+# A hanging test is a failing test. lit needs psutil to end a test's children.
+if lit.util.killProcessAndChildrenIsSupported()[0]:
+    lit_config.maxIndividualTestTime = 600
+
+build_bin = os.path.join(config.facet_build, "bin")
+env = config.environment
+env["PATH"] = os.pathsep.join([build_bin, config.llvm_bin, env.get("PATH", "")])
+env["TMPDIR"] = os.path.join(config.test_exec_root, "tmp")
+env["HOME"] = env["TMPDIR"]
+env["PYTHONDONTWRITEBYTECODE"] = "1"
+env["LC_ALL"] = "C.UTF-8"
+# FileCheck: a failure shows its input around the place.
+env["FILECHECK_OPTS"] = "--dump-input-filter=error --dump-input-context=20"
+os.makedirs(env["TMPDIR"], exist_ok=True)
+for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"):
+    if name in os.environ:
+        env[name] = os.environ[name]
+
+
+def substitute(name, value):
+    """The longest names first, so that %facet does not eat %facet-opt."""
+    config.substitutions.append((name + r"(?![\w+-])", value))
+
+
+for tool in ("facet-lsp-server", "facet-opt", "facet-sim", "facet"):
+    substitute("%" + tool, os.path.join(build_bin, tool))
+clang = os.path.join(config.llvm_bin, "clang")
+substitute(r"%clang\+\+", clang + "++")
+substitute("%clang", clang)
+substitute(r"%c\+\+", config.cxx_compiler)
+substitute("%cc", config.c_compiler)
+substitute(r"%g\+\+", config.gxx)
+substitute("%gcc", config.gcc)
+substitute("%fortran", config.gfortran)
+substitute("%python", config.python)
+substitute("%examples", os.path.join(config.facet_source, "examples"))
+substitute("%machines", os.path.join(config.facet_source, "machines"))
+substitute("%include", os.path.join(config.facet_source, "include"))
+substitute("%source", config.facet_source)
+substitute("%build", config.facet_build)
+
+
+def cpu_flags():
+    try:
+        with open("/proc/cpuinfo") as cpuinfo:
+            for line in cpuinfo:
+                if line.startswith("flags"):
+                    return set(line.split(":")[1].split())
+    except OSError:
+        pass
+    return set()
+
+
+LEVELS = {
+    "x86-64-v2": {"sse4_2", "popcnt", "ssse3", "cx16"},
+    "x86-64-v3": {"avx2", "fma", "bmi2", "f16c", "abm", "movbe"},
+    "x86-64-v4": {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"},
+}
+
+features = config.available_features
+flags, needed = cpu_flags(), set()
+for level, more in LEVELS.items():
+    needed |= more
+    if needed <= flags:
+        features.add(level)
+if os.path.exists(clang):
+    features.add("clang")
+if shutil.which(config.gcc) and shutil.which(config.gxx):
+    features.add("gcc")
+if shutil.which(config.gfortran):
+    features.add("gfortran")
+if os.geteuid() == 0:
+    features.add("root")
+if "address" in config.sanitize:
+    features.add("asan")
