@@ -1,0 +1,94 @@
+//===- StructuredOps.td - map, reduce, softmax ----------------*- tablegen -*-//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef FACET_DIALECT_KERNEL_IR_STRUCTUREDOPS_TD
+#define FACET_DIALECT_KERNEL_IR_STRUCTUREDOPS_TD
+
+include "facet/Dialect/Kernel/IR/KernelAttrs.td"
+include "facet/Dialect/Kernel/IR/KernelInterfaces.td"
+include "mlir/Interfaces/DestinationStyleOpInterface.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/Interfaces/TilingInterface.td"
+
+/// Regions are not isolated: bodies may use sizes (`kernel.size`), constants and
+/// tile offsets from above, nothing else.
+class Kernel_StructuredOp<string mnemonic, list<Trait> traits = []>
+    : Kernel_Op<mnemonic, !listconcat([
+        AttrSizedOperandSegments, Pure, DestinationStyleOpInterface,
+        Kernel_StructuredOpInterface,
+        DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface>,
+        DeclareOpInterfaceMethods<TilingInterface,
+            ["getLoopIteratorTypes", "getIterationDomain", "getTiledImplementation",
+             "getResultTilePosition", "generateResultTileValue"]>], traits)> {
+  let arguments = (ins OptionalAttr<StrAttr>:$name,
+                       StrArrayAttr:$iterator_names,
+                       I64Attr:$num_parallel,
+                       DenseI64ArrayAttr:$static_extents,
+                       ArrayAttr:$accesses,      // #kernel.access per input
+                       ArrayAttr:$input_guards,  // array<i64> per input: guard atoms
+                       DenseI64ArrayAttr:$filter,
+                       Variadic<Index>:$extents,
+                       Variadic<AnyRankedTensor>:$inputs,
+                       Variadic<AnyRankedTensor>:$inits);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let regions = (region MaxSizedRegion<1>:$guards, SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  code structuredDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() { return getInitsMutable(); }
+  }];
+  let extraClassDeclaration = structuredDeclaration;
+}
+
+def Kernel_MapOp : Kernel_StructuredOp<"map"> {
+  let summary = "computes each element of a tensor on its own";
+  let description = [{
+    All iterators are parallel; iterator i is dimension i of the result. For each
+    point the guard atoms are computed, then the inputs whose atoms hold are read,
+    then the body yields the element. An input whose guard does not hold is not read;
+    its block argument has no value that the body may use. Body arguments: one per
+    input (its element type), then one i1 per guard atom.
+    The filter is empty: a map has a value everywhere. Init contents are ignored.
+  }];
+}
+
+def Kernel_ReduceOp : Kernel_StructuredOp<"reduce"> {
+  let summary = "combines the values of the reduction iterators";
+  let description = [{
+    `result = init ⊕ body` over the points of the reduction iterators for which every
+    atom of `filter` holds; at other points nothing is read or evaluated. One init, of
+    an arithmetic type; `argmax` and `argmin` have two (value, i64 index) and their body
+    yields both, so that tiles add their offset; −1 in the index init means "nothing
+    yet". Sums of f32 accumulate in f32, in any order. Lowest index wins a tie, NaN wins.
+  }];
+  let arguments = (ins Kernel_ReduceKind:$kind,
+                       OptionalAttr<StrAttr>:$name,
+                       StrArrayAttr:$iterator_names,
+                       I64Attr:$num_parallel,
+                       DenseI64ArrayAttr:$static_extents,
+                       ArrayAttr:$accesses,
+                       ArrayAttr:$input_guards,
+                       DenseI64ArrayAttr:$filter,
+                       Variadic<Index>:$extents,
+                       Variadic<AnyRankedTensor>:$inputs,
+                       Variadic<AnyRankedTensor>:$inits);
+}
+
+def Kernel_SoftmaxOp : Kernel_StructuredOp<"softmax"> {
+  let summary = "normalises exponentials over some iterators";
+  let description = [{
+    All iterators are dimensions of the result, in order; `num_parallel` of them are
+    parallel, it normalises over the others, at the points where the filter holds.
+    The value elsewhere is 0. `exp(e − max e) / sum exp(e − max e)`; f32 or f64.
+    Init contents are ignored.
+  }];
+}
+
+def Kernel_YieldOp : Kernel_Op<"yield", [Pure, Terminator]> {
+  let summary = "ends a guard, body or require region";
+  let arguments = (ins Variadic<AnyType>:$values);
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
+}
+
+#endif
