@@ -4,7 +4,9 @@ set(CMAKE_CXX_STANDARD 17)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_C_STANDARD 99)
-set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+# -fPIC for everything alike: with CMake's property, executables would get -fPIE
+# and could not share the libraries' precompiled header.
+add_compile_options(-fPIC)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
@@ -44,9 +46,8 @@ endif()
 add_compile_options(-Wall -Wextra -Wpedantic)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # The LLVM headers set these off under gcc 12; our own code is checked by clang.
-  add_compile_options(-Wno-comment -Wno-dangling-reference
-                      $<$<COMPILE_LANGUAGE:CXX>:-Wno-class-memaccess>
-                      -Wno-maybe-uninitialized)
+  add_compile_options(-Wno-comment -Wno-maybe-uninitialized
+                      $<$<COMPILE_LANGUAGE:CXX>:-Wno-class-memaccess>)
 endif()
 if(FACET_WERROR)
   add_compile_options(-Werror)
