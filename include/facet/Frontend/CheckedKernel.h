@@ -24,10 +24,25 @@
 namespace facet {
 
 /// Element types of the language. The first five are the types arithmetic is
-/// done in; the others are storage, read as F32 or I32. TF32 is a rounding only.
+/// done in; the others are storage, read as F32 or I32. TF32 is a rounding
+/// only.
 enum class ScalarType : uint8_t {
-  Bool, I32, I64, F32, F64,
-  F16, BF16, F8E4M3, F8E4M3FN, F8E5M2, I16, I8, U8, I4, U4, TF32
+  Bool,
+  I32,
+  I64,
+  F32,
+  F64,
+  F16,
+  BF16,
+  F8E4M3,
+  F8E4M3FN,
+  F8E5M2,
+  I16,
+  I8,
+  U8,
+  I4,
+  U4,
+  TF32
 };
 
 llvm::StringRef spelling(ScalarType type);
@@ -35,7 +50,7 @@ llvm::StringRef spelling(ScalarType type);
 /// narrow integers, itself otherwise.
 ScalarType arithmeticType(ScalarType type);
 bool isFloat(ScalarType type);
-bool isInteger(ScalarType type); // not Bool
+bool isInteger(ScalarType type);    // not Bool
 unsigned bitWidth(ScalarType type); // Bool: 8 in memory; I4, U4: 4
 
 namespace checked {
@@ -101,30 +116,78 @@ struct Subscript {
 };
 
 enum class ExprKind : uint8_t {
-  Constant, Size, Index, Read, Unary, Binary, Select, Convert, Reduce, Softmax
+  Constant,
+  Size,
+  Index,
+  Read,
+  Unary,
+  Binary,
+  Select,
+  Convert,
+  Reduce,
+  Softmax
 };
 
 enum class UnaryOp : uint8_t {
-  Neg, Not, Abs, Exp, Log, Sqrt, Rsqrt, Tanh, Sigmoid, Relu, Gelu, GeluTanh,
-  Silu, Erf, Round, Floor, Ceil
+  Neg,
+  Not,
+  Abs,
+  Exp,
+  Log,
+  Sqrt,
+  Rsqrt,
+  Tanh,
+  Sigmoid,
+  Relu,
+  Gelu,
+  GeluTanh,
+  Silu,
+  Erf,
+  Round,
+  Floor,
+  Ceil
 };
 
 enum class BinaryOp : uint8_t {
-  Add, Sub, Mul, Div, Mod, Min, Max, Lt, Le, Gt, Ge, Eq, Ne, And, Or
+  Add,
+  Sub,
+  Mul,
+  Div,
+  Mod,
+  Min,
+  Max,
+  Lt,
+  Le,
+  Gt,
+  Ge,
+  Eq,
+  Ne,
+  And,
+  Or
 };
 
-enum class Reduction : uint8_t { Sum, Max, Min, Mean, Any, All, Argmax, Argmin };
+enum class Reduction : uint8_t {
+  Sum,
+  Max,
+  Min,
+  Mean,
+  Any,
+  All,
+  Argmax,
+  Argmin
+};
 
 /// How a Convert changes its operand.
 enum class ConvertMode : uint8_t {
-  Widen,       ///< f32→f64, i32→i64: exact
-  Round,       ///< float → float type `storage`, nearest even; reads back as `type`
-  RoundSat,    ///< the same, clamped to the largest finite value (`.sat`)
-  IntToFloat,  ///< integer → f32/f64, rounds once
-  BoolToNumber,///< false, true → 0, 1
-  Wrap,        ///< integer → integer `storage`, modulo 2ⁿ; reads back as `type`
-  IntSat,      ///< integer → integer `storage`, clamped
-  FloatToInt   ///< float → integer `storage`: nearest even, clamped, NaN → 0 (`.sat`)
+  Widen, ///< f32→f64, i32→i64: exact
+  Round, ///< float → float type `storage`, nearest even; reads back as `type`
+  RoundSat,     ///< the same, clamped to the largest finite value (`.sat`)
+  IntToFloat,   ///< integer → f32/f64, rounds once
+  BoolToNumber, ///< false, true → 0, 1
+  Wrap,      ///< integer → integer `storage`, modulo 2ⁿ; reads back as `type`
+  IntSat,    ///< integer → integer `storage`, clamped
+  FloatToInt ///< float → integer `storage`: nearest even, clamped, NaN → 0
+             ///< (`.sat`)
 };
 
 struct Expr {
@@ -137,9 +200,9 @@ struct Expr {
   int64_t integer = 0;
   double real = 0;
 
-  unsigned size = 0;                       // Size
-  const checked::Index *index = nullptr;   // Index
-  const Variable *variable = nullptr;      // Read
+  unsigned size = 0;                     // Size
+  const checked::Index *index = nullptr; // Index
+  const Variable *variable = nullptr;    // Read
   llvm::SmallVector<Subscript, 4> subscripts;
 
   UnaryOp unary{};
@@ -152,7 +215,8 @@ struct Expr {
   /// Unary 1, Binary 2, Select 3 (condition, then, else), Convert 1,
   /// Reduce and Softmax 1 (the body). Comparisons have operands of one type.
   llvm::SmallVector<const Expr *, 3> operands;
-  /// Reduce: the indices it binds. Softmax: the enclosing indices it normalises over.
+  /// Reduce: the indices it binds. Softmax: the enclosing indices it normalises
+  /// over.
   llvm::SmallVector<const checked::Index *, 2> indices;
   const Expr *filter = nullptr; // Reduce, Softmax: Bool, or null
 };
@@ -182,11 +246,13 @@ struct Kernel {
   std::string name;
   std::string documentation; // the `///` lines, without the slashes
   Place place;
-  std::vector<Size> sizes; // in order of first appearance in the arguments, then results
+  std::vector<Size>
+      sizes; // in order of first appearance in the arguments, then results
   std::vector<const Variable *> arguments; // Argument, Const, Inout, in order
   std::vector<const Variable *> results;
   std::vector<Require> requirements;
-  std::vector<Statement> statements; // in order; lets that nothing uses are kept
+  std::vector<Statement>
+      statements; // in order; lets that nothing uses are kept
 
   // Owners of everything pointed to above.
   std::vector<std::unique_ptr<Variable>> variables;

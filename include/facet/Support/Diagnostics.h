@@ -3,8 +3,8 @@
 //
 // One kind of message for everything a user can hand us: kernel source, machine
 // files, program text, IR. Producers add diagnostics; the driver sorts, filters
-// and prints them as text, JSON or SARIF. Messages are lower case, have no final
-// stop, and say what was found and what is allowed.
+// and prints them as text, JSON or SARIF. Messages are lower case, have no
+// final stop, and say what was found and what is allowed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -55,13 +55,16 @@ public:
   llvm::StringRef bufferFor(llvm::StringRef file) const;
 
   Diagnostic &error(Place where, const llvm::Twine &message);
-  Diagnostic &warning(llvm::StringRef group, Place where, const llvm::Twine &message);
-  Diagnostic &remark(llvm::StringRef group, Place where, const llvm::Twine &message);
+  Diagnostic &warning(llvm::StringRef group, Place where,
+                      const llvm::Twine &message);
+  Diagnostic &remark(llvm::StringRef group, Place where,
+                     const llvm::Twine &message);
   Diagnostic &add(Diagnostic diagnostic);
 
   bool hasErrors() const { return numErrors != 0; }
   unsigned errorCount() const { return numErrors; }
-  /// True once `errorLimit` errors were added (0: no limit). A parser stops then.
+  /// True once `errorLimit` errors were added (0: no limit). A parser stops
+  /// then.
   bool limitReached() const { return errorLimit && numErrors >= errorLimit; }
   unsigned errorLimit = 20;
 
