@@ -24,7 +24,7 @@ import lit.util
 config.name = "Facet"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".facet", ".mlir", ".test", ".py", ".s", ".yaml", ".td"]
-config.excludes = ["Inputs", "lit.cfg.py", "count.py", "CMakeLists.txt", "Unit"]
+config.excludes = ["Inputs", "Unit", "Fuzz", "Soak", "tools", "lit.cfg.py", "CMakeLists.txt"]
 config.test_source_root = os.path.join(config.facet_source, "test")
 config.test_exec_root = os.path.join(config.facet_build, "test")
 
