@@ -1,0 +1,126 @@
+//===- Words.cpp - the reserved words of the language ---------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// One table per kind of word, `bf16` ↦ (Type, BF16), so that a new function or
+// type is one line here. Lookup is by hash: the lexer asks for every name.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Words.h"
+#include "llvm/ADT/StringMap.h"
+
+using namespace facet;
+using llvm::StringLiteral;
+using llvm::StringRef;
+
+static constexpr StringLiteral keywords[] = {
+    "import", "fn",    "kernel", "requires", "let", "schedule", "on",
+    "when",   "inout", "const",  "inf",      "nan", "true",     "false"};
+
+static constexpr StringLiteral types[] = {
+    "bool",     "i32",    "i64", "f32", "f64", "f16", "bf16", "f8e4m3",
+    "f8e4m3fn", "f8e5m2", "i16", "i8",  "u8",  "i4",  "u4",   "tf32"};
+
+static constexpr StringLiteral reductions[] = {
+    "sum", "max", "min", "mean", "any", "all", "argmax", "argmin", "softmax"};
+
+static constexpr StringLiteral functions[] = {
+    "abs",     "exp",   "log",  "sqrt",      "rsqrt", "tanh",
+    "sigmoid", "relu",  "gelu", "gelu_tanh", "silu",  "erf",
+    "round",   "floor", "ceil", "clamp",     "where"};
+
+static constexpr StringLiteral laterWords[] = {
+    "for", "if", "else", "type", "scan", "scatter", "f4e2m1", "f8e8m0"};
+
+llvm::ArrayRef<StringLiteral> facet::words(WordKind kind) {
+  switch (kind) {
+  case WordKind::Keyword:
+    return keywords;
+  case WordKind::Type:
+    return types;
+  case WordKind::Reduction:
+    return reductions;
+  case WordKind::Function:
+    return functions;
+  case WordKind::Later:
+    return laterWords;
+  }
+  return {};
+}
+
+std::optional<WordKind> facet::wordKind(StringRef text) {
+  static const llvm::StringMap<WordKind> table = [] {
+    llvm::StringMap<WordKind> map;
+    for (WordKind kind :
+         {WordKind::Keyword, WordKind::Type, WordKind::Reduction,
+          WordKind::Function, WordKind::Later})
+      for (StringRef word : words(kind))
+        map[word] = kind;
+    return map;
+  }();
+  auto found = table.find(text);
+  if (found == table.end())
+    return std::nullopt;
+  return found->second;
+}
+
+std::optional<ScalarType> facet::typeByName(StringRef text) {
+  // `types` is in the order of the enumeration.
+  for (auto [i, word] : llvm::enumerate(types))
+    if (word == text)
+      return static_cast<ScalarType>(i);
+  return std::nullopt;
+}
+
+std::optional<checked::UnaryOp> facet::unaryByName(StringRef text) {
+  using checked::UnaryOp;
+  static constexpr std::pair<StringLiteral, UnaryOp> table[] = {
+      {"abs", UnaryOp::Abs},         {"exp", UnaryOp::Exp},
+      {"log", UnaryOp::Log},         {"sqrt", UnaryOp::Sqrt},
+      {"rsqrt", UnaryOp::Rsqrt},     {"tanh", UnaryOp::Tanh},
+      {"sigmoid", UnaryOp::Sigmoid}, {"relu", UnaryOp::Relu},
+      {"gelu", UnaryOp::Gelu},       {"gelu_tanh", UnaryOp::GeluTanh},
+      {"silu", UnaryOp::Silu},       {"erf", UnaryOp::Erf},
+      {"round", UnaryOp::Round},     {"floor", UnaryOp::Floor},
+      {"ceil", UnaryOp::Ceil}};
+  for (const auto &[word, op] : table)
+    if (word == text)
+      return op;
+  return std::nullopt;
+}
+
+StringRef facet::insteadOf(StringRef word) {
+  if (word == "for")
+    return "loops are implied: an index on the left runs over its whole axis, "
+           "`sum[k](…)` runs inside";
+  if (word == "if" || word == "else")
+    return "choose values with `where(condition, a, b)`, leave terms out with "
+           "a filter `sum[k | condition](…)`";
+  if (word == "type")
+    return "write the element type of each argument out, `x: f32[M, K]`";
+  if (word == "scan")
+    return "a prefix sum is a filtered sum, `sum[j | j <= i](x[j])`";
+  if (word == "scatter")
+    return "gather on the right, `y[t] = x[id[t]]`, or sum where the numbers "
+           "agree, `sum[t | id[t] == i](x[t])`";
+  // f4e2m1, f8e8m0
+  return "MX formats come later; keep 4-bit codes as `u4` with a table and a "
+         "scale argument of type f32";
+}
+
+std::string facet::nearest(StringRef name,
+                           llvm::ArrayRef<StringRef> candidates) {
+  // A third of the name may differ: `softmx` finds `softmax`, `q` finds none.
+  unsigned best = std::max<size_t>(name.size() / 3, 1) + 1;
+  if (name.size() < 2)
+    return "";
+  StringRef found;
+  for (StringRef candidate : candidates) {
+    unsigned distance = name.edit_distance(candidate, true, best);
+    if (distance < best && distance < candidate.size()) {
+      best = distance;
+      found = candidate;
+    }
+  }
+  return found.str();
+}
