@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Tests the test: a comparison that accepts everything would be worth nothing.
+
+Results made from the meaning itself must agree; the same results with one element
+moved outside its bound must not. The meaning is also evaluated in float32 with
+every operation rounded, which is one honest road: it must lie inside the bounds.
+"""
+
+import numpy as np
+
+from .bounded import Choice, Range, Real
+from .compare import compare
+from .elements import FLOATS, TYPES
+
+
+def made(checks, sizes, values, rounding=False):
+    """Results as a perfect road would store them, or one that rounds every operation."""
+    after = {p.name: np.zeros(p.shape(sizes), TYPES[p.element])
+             for p in checks.signature.params if p.written}
+    for _ in after:  # a result that is read again settles what follows it
+        Real.rounding = rounding
+        world = checks.meaning(sizes, values, after)
+        Real.rounding = False
+        for name, (axes, e) in world.expected.items():
+            p = checks.signature[name]
+            if isinstance(e, Choice):
+                n = e.ok.shape[-1]
+                v = np.argmax(e.ok, -1) if n else np.full(e.ok.shape[:-1], -1)
+                v = type(e)._spread_like(v, e.axes, axes)
+            else:
+                v = type(e)._spread_like(e.v, e.axes, axes)
+            after[name] = np.broadcast_to(v, p.dims(sizes)).astype(TYPES[p.element]).reshape(p.shape(sizes))
+    return after
+
+
+def broken(checks, sizes, values, after, name):
+    """`after` with one element of `name` made wrong, or None where any answer will do."""
+    axes, e = checks.meaning(sizes, values, after).expected[name]
+    p = checks.signature[name]
+    x = after[name].copy()
+    if not x.size:
+        return None
+    i = x.size // 2
+    if isinstance(e, Choice):
+        x.flat[i] = -1 if e.ok.shape[-1] else 0
+    elif isinstance(e, Range):
+        x.flat[i] ^= 64
+    else:
+        bound = np.broadcast_to(type(e)._spread_like(e.e, e.axes, axes), p.dims(sizes)).flat[i]
+        value = float(x.flat[i])
+        if not np.isfinite(value) or not np.isfinite(bound):
+            return None
+        step = 2 * bound + 2.0**-7 * abs(value) + 1e-30
+        if p.element in FLOATS and TYPES[p.element] is not np.float64:
+            step += 2 * float(np.finfo(np.float32).tiny)
+        x.flat[i] = np.asarray(value + 2 * step).astype(x.dtype)
+        if x.flat[i] == after[name].flat[i]:
+            return None
+    return after | {name: x}
+
+
+def all(checks):
+    for what, sizes in checks.sizes():
+        for kind in ("normal", "integers"):
+            values = checks.values(sizes, kind=kind)
+            after = made(checks, sizes, values)
+            yield f"agrees with itself, {kind} {sizes}", compare(
+                checks.meaning(sizes, values, after), checks.signature, after)
+            rounded = made(checks, sizes, values, rounding=True)
+            yield f"agrees with plain f32, {kind} {sizes}", compare(
+                checks.meaning(sizes, values, rounded), checks.signature, rounded)
+            for name in after:
+                other = broken(checks, sizes, values, after, name)
+                if other:
+                    seen = compare(checks.meaning(sizes, values, other), checks.signature, other)
+                    hit = any(m.startswith(name + "[") for m in seen)
+                    yield f"sees a wrong {name}, {kind} {sizes}", [] if hit else ["accepted it"]
