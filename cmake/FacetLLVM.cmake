@@ -14,7 +14,8 @@ include(AddLLVM)
 include(AddMLIR)
 
 include_directories(SYSTEM ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
-include_directories("${PROJECT_SOURCE_DIR}/include" "${PROJECT_BINARY_DIR}/include")
+include_directories("${PROJECT_SOURCE_DIR}/include")
+include_directories(SYSTEM "${PROJECT_BINARY_DIR}/include") # generated: warnings are not ours
 add_definitions(${LLVM_DEFINITIONS})
 if(NOT LLVM_ENABLE_RTTI)
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fno-rtti>)

@@ -8,7 +8,8 @@ include "facet/Dialect/Kernel/IR/KernelAttrs.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-def Kernel_FuncOp : Kernel_Op<"func", [IsolatedFromAbove, Symbol, SingleBlock]> {
+def Kernel_FuncOp : Kernel_Op<"func", [IsolatedFromAbove, Symbol, SingleBlock,
+      DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>]> {
   let summary = "defines a kernel";
   let description = [{
     Sizes are properties; `kernel.size` reads them. Every parameter is a ranked
@@ -17,7 +18,9 @@ def Kernel_FuncOp : Kernel_Op<"func", [IsolatedFromAbove, Symbol, SingleBlock]> 
     `kernel.return` with the new value of every `inout` parameter, in parameter
     order, then every result.
 
-    `fixed` holds, for a size that the command line fixed, the values allowed.
+    `fixed` holds, for a size that the command line fixed, the values allowed, as an
+    `array<i64: …>`. A parameter is written `NAME = %value: TYPE [AXES]`, with `const`
+    or `inout` in front of its name; a result is written `NAME: TYPE [AXES]`.
 
     ```mlir
     kernel.func @scale sizes [M] (a = %a: tensor<?xf32> [M], f = %f: tensor<f32> [])
@@ -57,7 +60,8 @@ def Kernel_FuncOp : Kernel_Op<"func", [IsolatedFromAbove, Symbol, SingleBlock]> 
   }];
 }
 
-def Kernel_SizeOp : Kernel_Op<"size", [Pure]> {
+def Kernel_SizeOp : Kernel_Op<"size", [Pure,
+      DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
   let summary = "reads a size of the kernel";
   let arguments = (ins StrAttr:$name);
   let results = (outs AnyTypeOf<[Index, I64]>:$result);

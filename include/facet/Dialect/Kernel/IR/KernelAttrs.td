@@ -73,7 +73,8 @@ def Kernel_AccessAttr : Kernel_Attr<"Access", "access"> {
     One subscript per dimension of the input: an iterator (by position), a number,
     or the element read of an earlier input of the same op: a gather, or an integer
     scalar argument used as a subscript. Printed inside the op with the names of the
-    iterators; on its own as `#kernel.access<[d0, 3, @1]>`.
+    iterators; on its own as `#kernel.access<[d0, 3, e1]>`: iterator 0, the number 3,
+    the element of input 1.
   }];
   let parameters = (ins ArrayRefParameter<"::facet::kernel::Subscript">:$subscripts);
   let hasCustomAssemblyFormat = 1;

@@ -4,6 +4,7 @@
 #ifndef FACET_DIALECT_KERNEL_IR_KERNELDIALECT_TD
 #define FACET_DIALECT_KERNEL_IR_KERNELDIALECT_TD
 
+include "mlir/IR/OpAsmInterface.td"
 include "mlir/IR/OpBase.td"
 
 def KernelDialect : Dialect {
@@ -20,6 +21,8 @@ def KernelDialect : Dialect {
     dialect.
   }];
   let useDefaultAttributePrinterParser = 1;
+  let extraClassDeclaration = "void registerAttributes();";
+  let hasConstantMaterializer = 1;
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
     "::mlir::tensor::TensorDialect"

@@ -17,10 +17,12 @@ class Kernel_StructuredOp<string mnemonic, list<Trait> traits = []>
     : Kernel_Op<mnemonic, !listconcat([
         AttrSizedOperandSegments, Pure, DestinationStyleOpInterface,
         Kernel_StructuredOpInterface,
-        DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface>,
+        DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface, ["reifyResultShapes"]>,
         DeclareOpInterfaceMethods<TilingInterface,
             ["getLoopIteratorTypes", "getIterationDomain", "getTiledImplementation",
-             "getResultTilePosition", "generateResultTileValue"]>], traits)> {
+             "getResultTilePosition", "generateResultTileValue"]>,
+        DeclareOpInterfaceMethods<OpAsmOpInterface,
+            ["getAsmResultNames", "getAsmBlockArgumentNames"]>], traits)> {
   let arguments = (ins OptionalAttr<StrAttr>:$name,
                        StrArrayAttr:$iterator_names,
                        I64Attr:$num_parallel,
@@ -85,7 +87,8 @@ def Kernel_SoftmaxOp : Kernel_StructuredOp<"softmax"> {
   }];
 }
 
-def Kernel_YieldOp : Kernel_Op<"yield", [Pure, Terminator]> {
+def Kernel_YieldOp : Kernel_Op<"yield", [Pure, Terminator,
+      ParentOneOf<["MapOp", "ReduceOp", "SoftmaxOp", "RequireOp"]>]> {
   let summary = "ends a guard, body or require region";
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
