@@ -128,6 +128,14 @@ class Checks:
             assert after is None or any(clean), "a case that excludes nothing"
             yield f"NaN in what is excluded, {show(sizes)}", complaints
 
+    def special(self):
+        """Data of the kernel's own choosing: large logits, sums that wrap."""
+        for choose in self.spec.also:
+            for sizes in (self.spec.usual, self.spec.primes):
+                values = self.values(sizes)
+                choose(values)
+                yield f"{choose.__name__.replace('_', ' ')}, {show(sizes)}", self.call(sizes, values)[0]
+
     def nan(self):
         """One NaN in each float array: it goes exactly where the formula takes it."""
         sizes = self.spec.primes
@@ -238,6 +246,6 @@ class Checks:
         return sum(8 * int(np.prod(p.shape(sizes))) for p in self.signature.params)
 
     def all(self):
-        for check in (self.agreement, self.strided, self.excluded, self.nan, self.optional,
+        for check in (self.agreement, self.strided, self.excluded, self.special, self.nan, self.optional,
                       self.repeatable, self.refusals):
             yield from check()

@@ -31,7 +31,7 @@ class Spec:
         self.breaks = more.pop("breaks", [])  # sizes that break each `requires`
         self.optional = more.pop("optional", [])  # (operand, data that make it unused)
         self.gathers = more.pop("gathers", {})  # index array → size it must stay below
-        self.nan = more.pop("nan", [])  # operands a NaN goes through by the formula alone
+        self.also = more.pop("also", [])  # functions that make the data special, each tried
         assert not more, more
 
 

@@ -6,6 +6,8 @@ moved outside its bound must not. The meaning is also evaluated in float32 with
 every operation rounded, which is one honest road: it must lie inside the bounds.
 """
 
+import types
+
 import numpy as np
 
 from .bounded import Choice, Range, Real
@@ -59,19 +61,31 @@ def broken(checks, sizes, values, after, name):
     return after | {name: x}
 
 
-def all(checks):
-    for what, sizes in checks.sizes():
+def cases(checks):
+    for _, sizes in checks.sizes():
         for kind in ("normal", "integers"):
-            values = checks.values(sizes, kind=kind)
-            after = made(checks, sizes, values)
-            yield f"agrees with itself, {kind} {sizes}", compare(
-                checks.meaning(sizes, values, after), checks.signature, after)
-            rounded = made(checks, sizes, values, rounding=True)
-            yield f"agrees with plain f32, {kind} {sizes}", compare(
-                checks.meaning(sizes, values, rounded), checks.signature, rounded)
-            for name in after:
-                other = broken(checks, sizes, values, after, name)
-                if other:
-                    seen = compare(checks.meaning(sizes, values, other), checks.signature, other)
-                    hit = any(m.startswith(name + "[") for m in seen)
-                    yield f"sees a wrong {name}, {kind} {sizes}", [] if hit else ["accepted it"]
+            yield f"{kind} {sizes}", sizes, checks.values(sizes, kind=kind)
+    special = [(f.__name__, f) for f in checks.spec.also]
+    if checks.spec.excluded:
+        special.append(("excluded", lambda a: checks.spec.excluded(types.SimpleNamespace(**sizes), a)))
+    for name, choose in special:
+        for sizes in (checks.spec.usual, checks.spec.primes):
+            values = checks.values(sizes)
+            choose(values)
+            yield f"{name} {sizes}", sizes, values
+
+
+def all(checks):
+    for what, sizes, values in cases(checks):
+        after = made(checks, sizes, values)
+        yield f"agrees with itself, {what}", compare(
+            checks.meaning(sizes, values, after), checks.signature, after)
+        rounded = made(checks, sizes, values, rounding=True)
+        yield f"agrees with plain f32, {what}", compare(
+            checks.meaning(sizes, values, rounded), checks.signature, rounded)
+        for name in after:
+            other = broken(checks, sizes, values, after, name)
+            if other:
+                seen = compare(checks.meaning(sizes, values, other), checks.signature, other)
+                hit = any(m.startswith(name + "[") for m in seen)
+                yield f"sees a wrong {name}, {what}", [] if hit else ["accepted it"]

@@ -17,6 +17,12 @@ def inverse_root(size):
     return Real(float(size.D)).rsqrt()
 
 
+def large_logits(a):
+    # Without the running maximum exp would overflow.
+    a["q"] = (a["q"].astype(np.float32) * 16).astype(a["q"].dtype)
+    a["k"] = (a["k"].astype(np.float32) * 16).astype(a["k"].dtype)
+
+
 def last_key_is_nan(size, a):
     # Only the last query sees the last key: every other row must stay clean.
     if size.T > 1:
@@ -27,7 +33,7 @@ def last_key_is_nan(size, a):
 @meaning("attention",
          usual=dict(B=2, S=4, G=2, R=2, D=8, T=6), primes=dict(B=2, S=5, G=3, R=2, D=7, T=11),
          fits=lambda size: size.T >= size.S, breaks=[dict(T=3, S=4)],
-         excluded=last_key_is_nan)
+         excluded=last_key_is_nan, also=[large_logits])
 def attention(x):
     i, j = index("i", x.size.S), index("j", x.size.T)
     live = j <= i + x.size.T - x.size.S
@@ -46,6 +52,10 @@ def windows(rng, size, a):
     a["cap"] = np.float32(4)
 
 
+def nothing_live(a):
+    a["win"] = np.int32(0)
+
+
 def beyond_length_is_nan(size, a):
     for b in range(size.B):
         a["k"][b, a["len"][b]:] = np.nan
@@ -54,7 +64,7 @@ def beyond_length_is_nan(size, a):
 
 @meaning("attention",
          usual=dict(B=3, S=4, G=2, R=2, D=8, T=6), primes=dict(B=2, S=5, G=3, R=2, D=7, T=11),
-         data=windows, excluded=beyond_length_is_nan)
+         data=windows, excluded=beyond_length_is_nan, also=[large_logits, nothing_live])
 def attention_gemma(x):
     i, j, n = index("i", x.size.S), index("j", x.size.T), x.len("b")
     reach = i + n - x.size.S
@@ -111,7 +121,7 @@ def last_token_is_nan(size, a):
 
 
 @meaning("attention", usual=dict(S=12, H=2, D=8), primes=dict(S=11, H=3, D=7),
-         data=segments, excluded=last_token_is_nan)
+         data=segments, excluded=last_token_is_nan, also=[large_logits])
 def attention_packed(x):
     i, j = index("i", x.size.S), index("j", x.size.S)
     live = x.seg("i").same(x.seg("j")) & (j <= i)

@@ -9,11 +9,23 @@ from ..registry import meaning
 
 def zero_points(rng, size, a):
     a["xz"], a["yz"] = np.int32(121), np.int32(-3)
-    a["xs"], a["ys"] = np.float32(0.02), np.float32(0.75)
+    a["xs"], a["ys"] = np.float32(0.0004), np.float32(0.75)
     a["wz"][...] = rng.integers(-9, 10, a["wz"].shape)
 
 
-@meaning("quantised", usual=dict(M=8, K=16, N=12), primes=dict(M=7, K=13, N=5), data=zero_points)
+def sums_that_wrap(a):
+    # i32 wraps: x - xz, each product and the sum leave its range.
+    a["xz"] = np.int32(2**31 - 7)
+    a["wz"][...] = (-1) ** np.arange(a["wz"].size) * 2**30
+    a["xs"] = np.float32(1e-8)
+
+
+def saturated_results(a):
+    a["ws"] *= np.float32(1000)
+
+
+@meaning("quantised", usual=dict(M=8, K=16, N=12), primes=dict(M=7, K=13, N=5),
+         data=zero_points, also=[sums_that_wrap, saturated_results])
 def qlinear(x):
     acc = ((x.x("mk") - x.xz()) * (x.w("kn") - x.wz("n"))).sum("k")
     scaled = acc.real() * (x.xs() * x.ws("n") / x.ys())
@@ -38,7 +50,11 @@ def nf4(x):
     x.result("y", "mn", (x.s("qn") * dot("r", x.x("mqr"), code)).sum("q").bf16())
 
 
-@meaning("quantised", usual=dict(M=8, K=16, N=12), primes=dict(M=7, K=13, N=5))
+def rows_of_zeros(a):
+    a["x"][::2] = 0
+
+
+@meaning("quantised", usual=dict(M=8, K=16, N=12), primes=dict(M=7, K=13, N=5), also=[rows_of_zeros])
 def w8a8_dynamic(x):
     s = x.result("s", "m", abs(x.x("mk")).max("k").at_least(1e-12) / 127)
     q = x.result("q", "mk", (x.x("mk") / s).rint().sat(-128, 127))
