@@ -1,0 +1,116 @@
+//===- Crash.cpp - internal errors and their reproducers ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// No input should bring us here. When one does, the user gets exit code 70 and one
+// shell script that holds the inputs and the command: sending that file is a
+// complete report. It goes to the system's folder for temporary files, not among
+// the user's own.
+//
+//   facet: internal error: segmentation fault; please send the reproducer …
+//
+//===----------------------------------------------------------------------===//
+
+#include "Crash.h"
+#include "facet/Driver/Help.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/CrashRecoveryContext.h"
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <csignal>
+#include <cstring>
+
+using namespace llvm;
+using namespace facet;
+
+static std::string shellQuoted(StringRef text) {
+  std::string result = "'";
+  for (char c : text)
+    result += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return result + "'";
+}
+
+/// Writes the script and returns its name, or nothing.
+static std::string writeReproducer(const CommandLine &line) {
+  SmallString<128> path;
+  int descriptor;
+  if (sys::fs::createTemporaryFile("facet-reproducer", "sh", descriptor, path))
+    return {};
+  raw_fd_ostream os(descriptor, /*shouldClose=*/true);
+  os << "#!/bin/sh\n# facet " << versionNumber()
+     << "\nset -e\ncd \"$(mktemp -d)\"\n";
+  for (const std::string &input : line.inputs()) {
+    auto buffer = MemoryBuffer::getFile(input, /*IsText=*/false,
+                                        /*RequiresNullTerminator=*/false);
+    if (input == "-" || !buffer)
+      continue;
+    StringRef text = (*buffer)->getBuffer();
+    if (text.contains('\0')) {
+      os << "# " << input << " holds NUL bytes and is not repeated here\n";
+      continue;
+    }
+    // printf keeps the bytes; a here-document would need an end nobody wrote.
+    StringRef folder = sys::path::parent_path(input);
+    if (sys::path::is_relative(input) && !folder.empty())
+      os << "mkdir -p " << shellQuoted(folder) << "\n";
+    os << "printf %s " << shellQuoted(text) << " > "
+       << shellQuoted(sys::path::is_relative(input)
+                          ? StringRef(input)
+                          : sys::path::filename(input))
+       << "\n";
+  }
+  os << "facet";
+  for (const char *arg : line.expanded())
+    os << " " << shellQuoted(arg);
+  os << "\n";
+  os.flush();
+  if (os.has_error()) {
+    os.clear_error();
+    return {};
+  }
+  return path.str().str();
+}
+
+ExitCode facet::internalError(const CommandLine &line, const Twine &what) {
+  errs() << "facet: internal error: " << what << "\n";
+  std::string reproducer = writeReproducer(line);
+  if (reproducer.empty())
+    errs() << "facet: note: no reproducer could be written; please send the "
+              "inputs and the "
+              "command line\n";
+  else
+    errs() << "facet: note: please send the reproducer " << reproducer << "\n";
+  return ExitCode::Internal;
+}
+
+/// LLVM's way to give up (no registers left, an instruction it cannot select):
+/// leave `guarded` instead of the process.
+static void onFatalError(void *what, const char *reason, bool) {
+  *static_cast<std::string *>(what) = reason;
+  if (CrashRecoveryContext *context = CrashRecoveryContext::GetCurrent())
+    context->HandleExit(int(ExitCode::Internal));
+}
+
+ExitCode facet::guarded(const CommandLine &line,
+                        function_ref<ExitCode()> body) {
+  std::string reason;
+  ScopedFatalErrorHandler handler(onFatalError, &reason);
+  CrashRecoveryContext::Enable();
+  CrashRecoveryContext context;
+  ExitCode code = ExitCode::Internal;
+  bool finished = context.RunSafely([&] { code = body(); });
+  CrashRecoveryContext::Disable();
+  if (finished)
+    return code;
+  if (reason.empty()) {
+    // RetCode is 128 + the signal's number.
+    const char *name =
+        context.RetCode > 128 ? strsignal(context.RetCode - 128) : nullptr;
+    reason = name ? StringRef(name).lower() : "unknown";
+  }
+  return internalError(line, reason);
+}

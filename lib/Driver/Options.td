@@ -1,0 +1,143 @@
+//===- Options.td - every option of `facet` --------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The one table: the parser, `--help`, the near-miss hints, the completions of
+// three shells and the manual page are all made from it. An option names the
+// subcommands that take it; one without a list is taken by all, and before any.
+//
+//===----------------------------------------------------------------------===//
+
+include "llvm/Option/OptParser.td"
+
+// ---- subcommands --------------------------------------------------------------
+
+def compile : SubCommand<"compile", "translate kernels to an object, a header or any stage",
+                         "facet compile [options] FILE... -o OUTPUT">;
+def run : SubCommand<"run", "run one kernel on arrays and print or store what it makes",
+                     "facet run [options] FILE ARGUMENT=VALUE...">;
+def check : SubCommand<"check", "compare every road this host has with the judge",
+                       "facet check [options] FILE...">;
+def fmt : SubCommand<"fmt", "format kernel source", "facet fmt [options] FILE...">;
+def targets : SubCommand<"targets", "list the targets that work here", "facet targets [options]">;
+def print_config : SubCommand<"print-config", "say how this facet was built and where its files are",
+                              "facet print-config [options]">;
+
+// ---- groups, in the order of --help -------------------------------------------
+
+def grp_output : OptionGroup<"output">, HelpText<"Output">;
+def grp_input : OptionGroup<"input">, HelpText<"Input">;
+def grp_target : OptionGroup<"target">, HelpText<"Target and sizes">;
+def grp_run : OptionGroup<"run">, HelpText<"Running and checking">;
+def grp_diag : OptionGroup<"diagnostics">, HelpText<"Diagnostics">;
+def grp_deps : OptionGroup<"dependencies">, HelpText<"Dependencies">;
+def grp_general : OptionGroup<"general">, HelpText<"General">;
+
+// `--name VALUE` and `--name=VALUE` are one option.
+multiclass Value<string name, list<SubCommand> subcommands, OptionGroup group,
+                 string meta, string help, string values = ""> {
+  def NAME : Separate<["--"], name, subcommands>, Group<group>, MetaVarName<meta>,
+             HelpText<help>, Values<values>;
+  def NAME # _eq : Joined<["--"], name # "=", subcommands>, Group<group>,
+                   Alias<!cast<Option>(NAME)>, Values<values>;
+}
+class Switch<string name, list<SubCommand> subcommands, OptionGroup group, string help>
+    : Flag<["--"], name, subcommands>, Group<group>, HelpText<help>;
+
+// ---- output -------------------------------------------------------------------
+
+def output : JoinedOrSeparate<["-"], "o", [compile]>, Group<grp_output>, MetaVarName<"FILE">,
+             HelpText<"write to FILE; '-' is standard output; the suffix says the kind">;
+defm emit : Value<"emit", [compile], grp_output, "KIND", "what to write",
+                  "obj,asm,llvm,mlir,kernel,header,static,shared">;
+defm header : Value<"header", [compile], grp_output, "FILE", "write the C header as well">;
+defm namespace : Value<"namespace", [compile], grp_output, "NAME",
+                       "put NAME_ before every symbol">;
+def write_if_changed : Switch<"write-if-changed", [compile], grp_output,
+                              "leave an output alone whose contents stay the same">;
+
+// ---- input --------------------------------------------------------------------
+
+def language : JoinedOrSeparate<["-"], "x", [compile, run, check]>, Group<grp_input>,
+               MetaVarName<"KIND">, Values<"facet,mlir,llvm">,
+               HelpText<"the inputs are of this kind, whatever their suffix">;
+def include_dir : JoinedOrSeparate<["-"], "I", [compile, run, check]>, Group<grp_input>,
+                  MetaVarName<"DIR">, HelpText<"look for imports in DIR too">;
+defm input_name : Value<"input-name", [compile, run, check, fmt], grp_input, "NAME",
+                        "the name of standard input in messages">;
+
+// ---- target -------------------------------------------------------------------
+
+defm target : Value<"target", [compile, run, check], grp_target, "NAME",
+                    "which target to compile for; 'facet targets' lists them">;
+defm triple : Value<"triple", [compile], grp_target, "TRIPLE", "where the code will run">;
+def define_size : JoinedOrSeparate<["-"], "D", [compile, check]>, Group<grp_target>,
+                  MetaVarName<"SIZE=VALUES">,
+                  HelpText<"fix a size to one of VALUES; '*' keeps the general code: -D M=1,16,*">;
+
+// ---- run and check ------------------------------------------------------------
+
+defm kernel : Value<"kernel", [run, check], grp_run, "NAME", "which kernel, when there are several">;
+defm seed : Value<"seed", [run, check], grp_run, "N", "begin random values at N (default 1)">;
+defm sample : Value<"sample", [check], grp_run, "N", "judge N elements of each result (default: all, 4096 of big ones)">;
+defm repeat : Value<"repeat", [run], grp_run, "N", "call N times and report the fastest">;
+def json : Switch<"json", [run, check, targets, print_config], grp_run, "print JSON">;
+def fmt_check : Switch<"check", [fmt], grp_run, "write nothing; exit 1 when a file is not formatted">;
+def fmt_stdout : Switch<"stdout", [fmt], grp_run, "print the result, leave the file alone">;
+
+// ---- diagnostics --------------------------------------------------------------
+
+def warning : Joined<["-"], "W", [compile, run, check]>, Group<grp_diag>, MetaVarName<"GROUP">,
+              HelpText<"-WGROUP, -Wno-GROUP, -Werror, -Werror=GROUP; --help=warnings lists groups">;
+def no_warnings : Flag<["-"], "w", [compile, run, check]>, Group<grp_diag>,
+                  HelpText<"no warnings and no remarks">;
+defm error_limit : Value<"error-limit", [compile, run, check, fmt], grp_diag, "N",
+                         "stop after N errors; 0: never (default 20)">;
+defm diagnostics_format : Value<"diagnostics-format", [compile, run, check, fmt, targets, print_config],
+                                grp_diag, "FORMAT", "how to print messages", "text,json,sarif">;
+defm diagnostics_file : Value<"diagnostics-file", [compile, run, check, fmt, targets, print_config],
+                              grp_diag, "FILE", "print messages to FILE">;
+defm color : Value<"color", [compile, run, check, fmt, targets, print_config], grp_diag, "WHEN",
+                   "colours in messages (default auto)", "auto,always,never">;
+// What CMake and Ninja hand to gcc and clang.
+def fcolor_diagnostics : Flag<["-"], "fcolor-diagnostics", [compile, run, check, fmt, targets, print_config]>,
+                         Group<grp_diag>, Alias<color>, AliasArgs<["always"]>;
+def fno_color_diagnostics : Flag<["-"], "fno-color-diagnostics", [compile, run, check, fmt, targets, print_config]>,
+                            Group<grp_diag>, Alias<color>, AliasArgs<["never"]>;
+def fdiagnostics_color : Flag<["-"], "fdiagnostics-color", [compile, run, check, fmt, targets, print_config]>,
+                         Group<grp_diag>, Alias<color>, AliasArgs<["always"]>;
+def fdiagnostics_color_eq : Joined<["-"], "fdiagnostics-color=", [compile, run, check, fmt, targets, print_config]>,
+                            Group<grp_diag>, Alias<color>, Values<"auto,always,never">;
+
+// ---- dependencies -------------------------------------------------------------
+
+def MD : Flag<["-"], "MD", [compile]>, Group<grp_deps>,
+         HelpText<"write a Makefile rule with every file read, beside the output">;
+def MF : JoinedOrSeparate<["-"], "MF", [compile]>, Group<grp_deps>, MetaVarName<"FILE">,
+         HelpText<"write that rule to FILE">;
+def MT : JoinedOrSeparate<["-"], "MT", [compile]>, Group<grp_deps>, MetaVarName<"TARGET">,
+         HelpText<"the rule's target, as it is, instead of the outputs">;
+def MQ : JoinedOrSeparate<["-"], "MQ", [compile]>, Group<grp_deps>, MetaVarName<"TARGET">,
+         HelpText<"the same, escaped for make">;
+def MP : Flag<["-"], "MP", [compile]>, Group<grp_deps>,
+         HelpText<"add an empty rule for every import, so that it may vanish">;
+
+// ---- general ------------------------------------------------------------------
+
+def quiet : Flag<["-"], "q", [compile, run, check]>, Group<grp_general>,
+            HelpText<"print results and errors, no progress">;
+def help : Flag<["--"], "help">, Group<grp_general>,
+           HelpText<"this text; --help=warnings, --help=exit-codes, --help=SUBCOMMAND">;
+def help_eq : Joined<["--"], "help=">, Group<grp_general>, Values<"warnings,exit-codes">;
+def h : Flag<["-"], "h">, Group<grp_general>, Alias<help>;
+def version : Flag<["--"], "version">, Group<grp_general>, HelpText<"versions; --version=json for scripts">;
+def version_eq : Joined<["--"], "version=">, Group<grp_general>, Values<"json">;
+def dumpversion : Flag<["-"], "dumpversion">, Group<grp_general>, HelpText<"the bare version">;
+def dumpmachine : Flag<["-"], "dumpmachine">, Group<grp_general>, HelpText<"the default triple">;
+def print_targets : Flag<["--"], "print-targets">, Group<grp_general>, HelpText<"the names of the targets, one a line">;
+def print_include_dir : Flag<["--"], "print-include-dir">, Group<grp_general>, HelpText<"where facet/abi.h is">;
+def print_cmake_dir : Flag<["--"], "print-cmake-dir">, Group<grp_general>, HelpText<"what CMAKE_PREFIX_PATH needs">;
+def print_completion_eq : Joined<["--"], "print-completion=">, Group<grp_general>, Values<"bash,zsh,fish">,
+                          MetaVarName<"SHELL">, HelpText<"a completion script for bash, zsh or fish">;
+def print_manual : Flag<["--"], "print-manual">, Group<grp_general>, HelpText<"the manual page, for man(1)">;
+// Not listed: how the tests reach the path of internal errors.
+def internal_crash : Flag<["--"], "internal-crash">, Group<grp_general>;

@@ -1,0 +1,83 @@
+//===- Targets.cpp - `facet targets` and `facet print-config` -------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What works here, and where things are: for people, and as JSON for build files.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Invocation.h"
+#include "facet/Driver/BuildConfig.h"
+#include "facet/Driver/Help.h"
+#include "facet/Target/Target.h"
+
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace facet;
+using namespace facet::options;
+
+static bool refuseInputs(Invocation &invocation) {
+  if (invocation.line.inputs().empty())
+    return false;
+  invocation.diagnostics.error({}, "'" + invocation.line.subcommand() +
+                                       "' takes no files; found '" +
+                                       invocation.line.inputs().front() + "'");
+  return true;
+}
+
+ExitCode facet::runTargets(Invocation &invocation) {
+  if (refuseInputs(invocation))
+    return ExitCode::Usage;
+  if (invocation.line.has(OPT_json)) {
+    json::OStream out(outs(), /*IndentSize=*/2);
+    out.array([&] {
+      for (const Target &target : targets())
+        out.object([&] {
+          out.attribute("name", target.name);
+          out.attribute("description", target.description);
+          out.attribute("triple", defaultTriple());
+        });
+    });
+    outs() << "\n";
+    return ExitCode::Ok;
+  }
+  size_t width = 0;
+  for (const Target &target : targets())
+    width = std::max(width, target.name.size());
+  for (const Target &target : targets())
+    outs() << target.name << std::string(width + 2 - target.name.size(), ' ')
+           << target.description << "\n";
+  return ExitCode::Ok;
+}
+
+ExitCode facet::runPrintConfig(Invocation &invocation) {
+  if (refuseInputs(invocation))
+    return ExitCode::Usage;
+  std::string prefix = installPrefix();
+  auto below = [&](const char *folder) {
+    SmallString<128> path(prefix);
+    sys::path::append(path, folder);
+    return path.str().str();
+  };
+  std::pair<StringRef, std::string> entries[] = {
+      {"cmake-dir", below("lib/cmake/Facet")},
+      {"include-dir", below("include")},
+      {"prefix", prefix},
+      {"triple", defaultTriple()},
+      {"version", versionNumber().str()},
+  };
+  if (!invocation.line.has(OPT_json)) {
+    for (auto &[name, value] : entries)
+      outs() << name << ": " << value << "\n";
+    return ExitCode::Ok;
+  }
+  json::OStream out(outs(), /*IndentSize=*/2);
+  out.object([&] {
+    for (auto &[name, value] : entries)
+      out.attribute(name, value);
+  });
+  outs() << "\n";
+  return ExitCode::Ok;
+}
