@@ -62,6 +62,9 @@ substitute("%cc", config.c_compiler)
 substitute(r"%g\+\+", config.gxx)
 substitute("%gcc", config.gcc)
 substitute("%fortran", config.gfortran)
+venv = os.path.join(config.facet_source, "build", "venv", "bin", "python")
+if not config.python:  # `./dev setup` makes the one with NumPy
+    config.python = venv if os.path.exists(venv) else "python3"
 substitute("%python", config.python)
 substitute("%examples", os.path.join(config.facet_source, "examples"))
 substitute("%machines", os.path.join(config.facet_source, "machines"))
