@@ -370,7 +370,7 @@ LogicalResult RequireOp::verify() {
   if (!yield || yield.getValues().size() != 1 ||
       !yield.getValues().front().getType().isSignlessInteger(1))
     return emitOpError("must end in a kernel.yield of one i1");
-  return success();
+  return verifyScalarRegion(*this, getBody(), "promise");
 }
 
 //===----------------------------------------------------------------------===//

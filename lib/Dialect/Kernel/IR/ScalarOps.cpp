@@ -14,6 +14,10 @@ using namespace facet::kernel;
 // kernel.index
 //===----------------------------------------------------------------------===//
 
+void IndexOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
+  setName(getResult(), getIterator());
+}
+
 LogicalResult IndexOp::verify() {
   auto op = (*this)->getParentOfType<StructuredOpInterface>();
   if (!op)

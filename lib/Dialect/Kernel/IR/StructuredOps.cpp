@@ -164,6 +164,28 @@ static LogicalResult verifyInits(StructuredOpInterface op) {
 // Regions
 //===----------------------------------------------------------------------===//
 
+LogicalResult facet::kernel::verifyScalarRegion(Operation *op, Region &region,
+                                                StringRef what) {
+  auto isScalar = [](Type type) { return type.isIntOrIndexOrFloat(); };
+  for (Operation &nested : region.front()) {
+    if (nested.getNumRegions() != 0 || nested.getNumSuccessors() != 0 ||
+        !llvm::all_of(nested.getOperandTypes(), isScalar) ||
+        !llvm::all_of(nested.getResultTypes(), isScalar) ||
+        !isMemoryEffectFree(&nested))
+      return op->emitOpError()
+             << "has '" << nested.getName() << "' in its " << what
+             << "; only scalar operations without effects may stand there";
+    for (Value operand : nested.getOperands())
+      if (operand.getParentRegion() != &region &&
+          !operand.getType().isIntOrIndex())
+        return op->emitOpError()
+               << "uses a value of type " << operand.getType()
+               << " from outside in its " << what
+               << "; sizes, constants and offsets may come from there";
+  }
+  return success();
+}
+
 /// Arguments and terminator; `numAtoms` i1 arguments follow the elements.
 static LogicalResult verifyRegion(StructuredOpInterface op, Region &region,
                                   StringRef what, unsigned numAtoms) {
@@ -186,24 +208,7 @@ static LogicalResult verifyRegion(StructuredOpInterface op, Region &region,
   }
   if (block.empty() || !isa<YieldOp>(block.back()))
     return op->emitOpError() << "must end its " << what << " in kernel.yield";
-  for (Operation &nested : block) {
-    auto isScalar = [](Type type) { return type.isIntOrIndexOrFloat(); };
-    if (nested.getNumRegions() != 0 || nested.getNumSuccessors() != 0 ||
-        !llvm::all_of(nested.getOperandTypes(), isScalar) ||
-        !llvm::all_of(nested.getResultTypes(), isScalar) ||
-        !isMemoryEffectFree(&nested))
-      return op->emitOpError()
-             << "has '" << nested.getName() << "' in its " << what
-             << "; only scalar operations without effects may stand there";
-    for (Value operand : nested.getOperands())
-      if (operand.getParentRegion() != &region &&
-          !operand.getType().isIntOrIndex())
-        return op->emitOpError()
-               << "uses a value of type " << operand.getType()
-               << " from outside in its " << what
-               << "; sizes, constants and offsets may come from there";
-  }
-  return success();
+  return verifyScalarRegion(op, region, what);
 }
 
 static LogicalResult verifyGuards(StructuredOpInterface op) {
@@ -316,7 +321,7 @@ static LogicalResult verifyYield(StructuredOpInterface op) {
   return success();
 }
 
-LogicalResult facet::kernel::verifyStructured(StructuredOpInterface op) {
+static LogicalResult verifyStructured(StructuredOpInterface op) {
   if (failed(verifyIterators(op)))
     return failure();
   if (op.getAccesses().size() != op.getInputs().size())

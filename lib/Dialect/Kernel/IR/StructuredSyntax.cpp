@@ -35,8 +35,10 @@ using namespace facet::kernel;
 // Names of values
 //===----------------------------------------------------------------------===//
 
-/// The name that the text gave to a tensor, or "in".
+/// The name that the text gave to a tensor (or to the tensor it is a part of), or "in".
 static std::string nameOfTensor(Value value) {
+  while (auto slice = value.getDefiningOp<tensor::ExtractSliceOp>())
+    value = slice.getSource();
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     auto func = dyn_cast_or_null<FuncOp>(argument.getOwner()->getParentOp());
     if (func && argument.getArgNumber() < func.getParams().size())
@@ -152,8 +154,7 @@ static void printInput(OpAsmPrinter &printer, StructuredOpInterface op,
   printer << " : " << op.getInputs()[i].getType();
 }
 
-void facet::kernel::printStructured(OpAsmPrinter &printer,
-                                    StructuredOpInterface op) {
+static void printStructured(OpAsmPrinter &printer, StructuredOpInterface op) {
   unsigned numInputs = op.getInputs().size();
   if (op.getName()) {
     printer << ' ';
@@ -433,8 +434,8 @@ ParseResult StructuredParser::parse() {
       parser.resolveOperands(inits, initTypes, outsLoc, result.operands));
 }
 
-ParseResult facet::kernel::parseStructured(OpAsmParser &parser,
-                                           OperationState &result) {
+static ParseResult parseStructured(OpAsmParser &parser,
+                                   OperationState &result) {
   return StructuredParser(parser, result).parse();
 }
 

@@ -19,14 +19,10 @@ void printAxes(mlir::AsmPrinter &printer, llvm::ArrayRef<AxisAttr> axes);
 mlir::ParseResult parseAxes(mlir::AsmParser &parser,
                             llvm::SmallVectorImpl<AxisAttr> &axes);
 
-/// Everything of map, reduce and softmax between the op's own words and its
-/// end.
-void printStructured(mlir::OpAsmPrinter &printer, StructuredOpInterface op);
-mlir::ParseResult parseStructured(mlir::OpAsmParser &parser,
-                                  mlir::OperationState &result);
-
-/// The part of verification that map, reduce and softmax share.
-llvm::LogicalResult verifyStructured(StructuredOpInterface op);
+/// Only scalar operations without effects, which use integers from above at most.
+llvm::LogicalResult verifyScalarRegion(mlir::Operation *op,
+                                       mlir::Region &region,
+                                       llvm::StringRef what);
 
 /// Element types that a tensor of a kernel may have.
 bool isElementType(mlir::Type type);

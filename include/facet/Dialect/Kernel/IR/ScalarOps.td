@@ -10,7 +10,8 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def Kernel_Scalar : AnyTypeOf<[AnyInteger, AnyFloat]>;
 
-def Kernel_IndexOp : Kernel_Op<"index", [Pure]> {
+def Kernel_IndexOp : Kernel_Op<"index", [Pure,
+      DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
   let summary = "reads the value of an iterator of the enclosing op";
   let arguments = (ins StrAttr:$iterator);
   let results = (outs I64:$result);

@@ -1,0 +1,16 @@
+//===- TestPasses.h - passes that exist only for tests --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef FACET_TEST_LIB_TESTPASSES_H
+#define FACET_TEST_LIB_TESTPASSES_H
+
+namespace facet::test {
+
+void registerKernelTilePass();
+
+/// All of them: facet-opt calls this when it is built with the tests.
+inline void registerTestPasses() { registerKernelTilePass(); }
+
+} // namespace facet::test
+
+#endif // FACET_TEST_LIB_TESTPASSES_H
