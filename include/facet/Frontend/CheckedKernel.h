@@ -219,6 +219,10 @@ struct Expr {
   /// over.
   llvm::SmallVector<const checked::Index *, 2> indices;
   const Expr *filter = nullptr; // Reduce, Softmax: Bool, or null
+
+  /// Levels of the tree below, itself included. The checker keeps it below a
+  /// thousand, so walking a tree by recursion is safe. Nodes are never shared.
+  unsigned height = 1;
 };
 
 /// `target[binds] = value`. A result's value is rounded or converted to the
