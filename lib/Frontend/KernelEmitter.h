@@ -58,10 +58,6 @@ private:
     mlir::Value tensor;
     llvm::SmallVector<kernel::Subscript> subscripts;
     llvm::SmallVector<int64_t> guards;
-    bool operator==(const Input &other) const {
-      return tensor == other.tensor && subscripts == other.subscripts &&
-             guards == other.guards;
-    }
   };
   struct Atom {
     const checked::Expr *condition;

@@ -189,7 +189,15 @@ int64_t OpEmitter::iteratorPosition(const Index *index) {
 }
 
 unsigned OpEmitter::addInput(Input input) {
-  if (auto it = llvm::find(inputs, input); it != inputs.end())
+  // The same element, read under no more conditions, serves.
+  auto serves = [&](const Input &known) {
+    return known.tensor == input.tensor &&
+           known.subscripts == input.subscripts &&
+           llvm::all_of(known.guards, [&](int64_t guard) {
+             return llvm::is_contained(input.guards, guard);
+           });
+  };
+  if (auto it = llvm::find_if(inputs, serves); it != inputs.end())
     return it - inputs.begin();
   inputs.push_back(std::move(input));
   return inputs.size() - 1;

@@ -6,8 +6,8 @@
 // fresh index, a conversion stands wherever two types meet. Seed 3 might give
 //
 //   kernel g3(a0: bf16[M, K], a1: const f32[K, N]) -> r0: f16[M, N] {
-//     let t0[i0: M] = max[i1: K | i1 <= i0](a0[i0, i1])
-//     r0[i2, i3] = sum[i4: K](a0[i2, i4] * a1[i4, i3]) + t0[i2]
+//     let t0[x0: M] = max[x1: K | x1 <= x0](a0[x0, x1])
+//     r0[x2, x3] = sum[x4: K](a0[x2, x4] * a1[x4, x3]) + t0[x2]
 //   }
 //
 // Values are kept where first-order error bounds mean something: arguments of
@@ -120,7 +120,7 @@ private:
   std::string stored(const std::string &type, const Scope &scope,
                      unsigned depth);
 
-  std::string freshIndex() { return cat({"i", std::to_string(nextIndex++)}); }
+  std::string freshIndex() { return cat({"x", std::to_string(nextIndex++)}); }
   static std::string binds(const Scope &scope);
 
   uint64_t seed;
@@ -398,7 +398,7 @@ std::string Generator::integer(const Scope &scope, unsigned depth) {
     return cat({"(", sub(), " - ", sub(), ")"});
   case 5: {
     std::string divisor = std::to_string(1 + random.below(9));
-    return "(" + sub() + ")" + (random.oneIn(2) ? " / " : " % ") + divisor;
+    return cat({"(", sub(), random.oneIn(2) ? ") / " : ") % ", divisor});
   }
   case 6: {
     static const std::vector<std::string> narrow{
