@@ -1,0 +1,220 @@
+//===- EmitObject.cpp - LLVM dialect to object, assembly, LLVM text -------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Translation, LLVM's optimiser at level 1 or 2, code generation. What LLVM would
+// report by ending the process (a fatal error, a crash) is caught and becomes
+// the reason of a failure: whoever calls us says it as an internal error.
+//
+// Floating-point contraction is off in the optimiser and in code generation, so
+// the bits depend on the text alone.
+//
+//===----------------------------------------------------------------------===//
+
+#include "facet/Target/EmitObject.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/CrashRecoveryContext.h"
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/TargetParser/Host.h"
+
+#include <mutex>
+
+using namespace facet;
+
+std::string facet::hostTriple() { return llvm::sys::getDefaultTargetTriple(); }
+
+//===----------------------------------------------------------------------===//
+// The machine
+//===----------------------------------------------------------------------===//
+
+static std::unique_ptr<llvm::TargetMachine>
+createMachine(const ObjectOptions &options, std::string &error) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    llvm::InitializeAllTargetInfos();
+    llvm::InitializeAllTargets();
+    llvm::InitializeAllTargetMCs();
+    llvm::InitializeAllAsmPrinters();
+  });
+  llvm::Triple triple(llvm::Triple::normalize(
+      options.triple.empty() ? hostTriple() : options.triple));
+  std::string reason;
+  const llvm::Target *target =
+      llvm::TargetRegistry::lookupTarget(triple, reason);
+  if (!target) {
+    error = "no code generator for triple '" + triple.str() + "': " + reason;
+    return nullptr;
+  }
+  std::string cpu = options.cpu;
+  if (cpu.empty())
+    cpu = triple.getArch() == llvm::Triple::x86_64 ? "x86-64-v2" : "generic";
+  std::unique_ptr<llvm::MCSubtargetInfo> subtarget(
+      target->createMCSubtargetInfo(triple, cpu, options.features));
+  if (!subtarget || !subtarget->isCPUStringValid(cpu)) {
+    error = "unknown CPU '" + cpu + "' for triple '" + triple.str() + "'";
+    return nullptr;
+  }
+  llvm::TargetOptions codegen;
+  codegen.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
+      triple, cpu, options.features, codegen, llvm::Reloc::PIC_, std::nullopt,
+      llvm::CodeGenOptLevel::Less));
+  if (!machine)
+    error = "no code generator for triple '" + triple.str() + "'";
+  return machine;
+}
+
+//===----------------------------------------------------------------------===//
+// LLVM IR
+//===----------------------------------------------------------------------===//
+
+static std::unique_ptr<llvm::Module> translate(mlir::ModuleOp module,
+                                               const ObjectOptions &options,
+                                               llvm::LLVMContext &context,
+                                               llvm::TargetMachine &machine,
+                                               std::string &error) {
+  namespace LLVM = mlir::LLVM;
+  module->setAttr(LLVM::LLVMDialect::getDataLayoutAttrName(),
+                  mlir::StringAttr::get(
+                      module.getContext(),
+                      machine.createDataLayout().getStringRepresentation()));
+  module->setAttr(LLVM::LLVMDialect::getTargetTripleAttrName(),
+                  mlir::StringAttr::get(module.getContext(),
+                                        machine.getTargetTriple().str()));
+  if (options.debugLines) {
+    mlir::PassManager passes(module.getContext());
+    LLVM::DIScopeForLLVMFuncOpPassOptions lines;
+    lines.emissionKind = LLVM::DIEmissionKind::LineTablesOnly;
+    passes.addPass(LLVM::createDIScopeForLLVMFuncOpPass(lines));
+    if (mlir::failed(passes.run(module))) {
+      error = "could not attach source lines";
+      return nullptr;
+    }
+  }
+  auto result = mlir::translateModuleToLLVMIR(module, context, "facet");
+  if (!result) {
+    error = "the translation to LLVM IR failed";
+    return nullptr;
+  }
+  for (llvm::Function &function : *result) {
+    function.addFnAttr("target-cpu", machine.getTargetCPU());
+    if (!machine.getTargetFeatureString().empty())
+      function.addFnAttr("target-features", machine.getTargetFeatureString());
+    function.addFnAttr("no-builtins"); // no loop becomes a call to a library
+  }
+  return result;
+}
+
+static void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = tuning.SLPVectorization = false;
+  tuning.LoopUnrolling = false;
+  llvm::PassBuilder builder(&machine, tuning);
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager sccs;
+  llvm::ModuleAnalysisManager modules;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(sccs);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, sccs, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O1)
+      .run(module, modules);
+}
+
+//===----------------------------------------------------------------------===//
+// Errors inside LLVM
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Collects errors that LLVM reports through its context.
+struct ErrorCollector : llvm::DiagnosticHandler {
+  explicit ErrorCollector(std::string &error) : error(error) {}
+  bool handleDiagnostics(const llvm::DiagnosticInfo &info) override {
+    if (info.getSeverity() == llvm::DS_Error) {
+      llvm::raw_string_ostream os(error);
+      llvm::DiagnosticPrinterRawOStream printer(os);
+      info.print(printer);
+    }
+    return true;
+  }
+  std::string &error;
+};
+
+} // namespace
+
+/// Runs `work`; what would end the process makes it return false.
+static bool runGuarded(llvm::function_ref<void()> work, std::string &error) {
+  static std::mutex mutex; // the handlers are the process's
+  std::lock_guard<std::mutex> lock(mutex);
+  llvm::CrashRecoveryContext::Enable();
+  llvm::CrashRecoveryContext recovery;
+  llvm::ScopedFatalErrorHandler handler(
+      [](void *data, const char *reason, bool) {
+        *static_cast<std::string *>(data) = reason;
+        if (auto *current = llvm::CrashRecoveryContext::GetCurrent())
+          current->HandleExit(70);
+      },
+      &error);
+  bool done = recovery.RunSafely(work);
+  llvm::CrashRecoveryContext::Disable();
+  if (!done && error.empty())
+    error = "the code generator crashed";
+  return done;
+}
+
+bool facet::emitObject(mlir::ModuleOp module, ObjectKind kind,
+                       const ObjectOptions &options,
+                       llvm::SmallVectorImpl<char> &out, std::string &error) {
+  std::unique_ptr<llvm::TargetMachine> machine = createMachine(options, error);
+  if (!machine)
+    return false;
+  auto context = std::make_unique<llvm::LLVMContext>();
+  context->setDiagnosticHandler(std::make_unique<ErrorCollector>(error));
+  std::unique_ptr<llvm::Module> ir =
+      translate(module, options, *context, *machine, error);
+  if (!ir)
+    return false;
+
+  bool done = runGuarded(
+      [&] {
+        optimise(*ir, *machine);
+        llvm::raw_svector_ostream os(out);
+        if (kind == ObjectKind::LLVMText) {
+          ir->print(os, nullptr);
+          return;
+        }
+        llvm::legacy::PassManager passes;
+        if (machine->addPassesToEmitFile(
+                passes, os, nullptr,
+                kind == ObjectKind::Object
+                    ? llvm::CodeGenFileType::ObjectFile
+                    : llvm::CodeGenFileType::AssemblyFile))
+          error = "this target writes no such file";
+        else
+          passes.run(*ir);
+      },
+      error);
+  if (!done) { // in an unknown state, not to be touched again
+    (void)ir.release();
+    (void)machine.release();
+    (void)context.release();
+  }
+  return done && error.empty();
+}
