@@ -9,7 +9,9 @@
 #ifndef FACET_INITALL_H
 #define FACET_INITALL_H
 
+#include "facet/Conversion/Passes.h"
 #include "facet/Dialect/Kernel/IR/Kernel.h"
+#include "facet/Pipelines/Pipelines.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -31,6 +33,8 @@ inline void registerAllDialects(mlir::DialectRegistry &registry) {
 
 inline void registerAllPasses() {
   mlir::registerTransformsPasses(); // canonicalize, cse, inline, ...
+  registerConversionPasses();
+  mlir::registerPass(createLowerToLLVMPass);
 }
 
 } // namespace facet

@@ -1,0 +1,36 @@
+//===- Workspace.h - which tensors rest in scratch memory, and where ------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef FACET_LIB_CONVERSION_KERNELTOLOOPS_WORKSPACE_H
+#define FACET_LIB_CONVERSION_KERNELTOLOOPS_WORKSPACE_H
+
+#include "Frame.h"
+
+namespace facet::loops {
+
+/// Arrays in the workspace, one behind the other, each 64-byte aligned.
+class Workspace {
+public:
+  /// Adds an array of elements of `type`; returns its number.
+  unsigned add(mlir::Type type, llvm::ArrayRef<mlir::OpFoldResult> dims) {
+    slots.push_back({type, {dims.begin(), dims.end()}});
+    return slots.size() - 1;
+  }
+  /// Emits NAME`suffix`(sizes...) -> i64: bytes, or -1 when it overflows.
+  void emitSizeFunction(Frame &frame, const llvm::Twine &suffix) const;
+  /// The arrays in memory at `base`.
+  llvm::SmallVector<Storage> place(Frame &frame, mlir::Value base) const;
+
+private:
+  struct Slot {
+    mlir::Type type;
+    llvm::SmallVector<mlir::OpFoldResult> dims;
+  };
+  /// Bytes of a slot, rounded up to 64. `overflow`, when given, is widened.
+  Num bytes(Frame &frame, const Slot &slot, Num *overflow) const;
+  llvm::SmallVector<Slot> slots;
+};
+
+} // namespace facet::loops
+
+#endif // FACET_LIB_CONVERSION_KERNELTOLOOPS_WORKSPACE_H
