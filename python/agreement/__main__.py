@@ -33,8 +33,8 @@ def main():
 
     wanted = [s for s in KERNELS.values()
               if not options.kernels or {s.theme, s.theme + "/" + s.name} & set(options.kernels)]
-    unknown = set(options.kernels) - {n for s in KERNELS.values() for n in (s.theme, s.theme + "/" + s.name)}
-    if unknown:
+    known = {n for s in KERNELS.values() for n in (s.theme, s.theme + "/" + s.name)}
+    if unknown := set(options.kernels) - known:
         parser.error("no kernel or theme " + ", ".join(sorted(unknown)))
 
     wrong = 0
@@ -57,7 +57,7 @@ def main():
             print(f"{spec.theme}/{spec.name}: {count} checks, {len(found)} complaints")
             print("\n".join(found), end="\n" if found else "", flush=True)
             wrong += len(found)
-    print(f"{len(wanted)} kernels, {wrong} complaints")
+    print(f"{len(wanted)} kernel{'s' * (len(wanted) != 1)}, {wrong} complaints")
     return 3 if wrong else 0
 
 

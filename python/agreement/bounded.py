@@ -55,7 +55,7 @@ def wrap32(x):
     return ((x + 2**31) & 0xFFFFFFFF) - 2**31
 
 
-def _spread(array, axes, wanted):
+def spread(array, axes, wanted):
     """`array` with axes `axes`, as a view that broadcasts over the axes `wanted`."""
     order = [axes.index(a) for a in wanted if a in axes]
     array = np.transpose(array, order)
@@ -74,11 +74,9 @@ class Named:
         self.v, self.axes = np.asarray(v), axes
         assert self.v.ndim == len(axes), (self.v.shape, axes)
 
-    _spread_like = staticmethod(_spread)
-
     def over(self, axes):
         """The values, broadcastable over `axes`."""
-        return _spread(self.v, self.axes, axes)
+        return spread(self.v, self.axes, axes)
 
     def size(self, axis):
         return self.v.shape[self.axes.index(axis)]
@@ -170,7 +168,7 @@ class Real(Named):
     # -- helpers -----------------------------------------------------------------
 
     def _errors_over(self, axes):
-        return _spread(self.e, self.axes, axes)
+        return spread(self.e, self.axes, axes)
 
     def _binary(self, other, value, error):
         """value(a, b) with the inherited error(|a|, |b|, ea, eb) and one rounding;
@@ -362,7 +360,7 @@ class Real(Named):
         extent = {a: n for o in (where, self) for a, n in zip(o.axes, o.v.shape)}
         shape = [extent[a] for a in axes]
         at = np.broadcast_to(where.over(axes[:-1]), shape[:-1])[..., None]
-        take = [np.take_along_axis(np.broadcast_to(_spread(x, self.axes, axes), shape), at, -1)[..., 0]
+        take = [np.take_along_axis(np.broadcast_to(spread(x, self.axes, axes), shape), at, -1)[..., 0]
                 for x in (self.v, self.e)]
         return Real(take[0], axes[:-1], take[1], self.unit)
 

@@ -49,7 +49,8 @@ class Checks:
         """Runs the kernel on `values` and compares → (complaints, results)."""
         operands = self.operands(sizes, values, padded)
         execution = None if bare else self.library.execution(sizes, threads)
-        entry = packed and self.library._function(self.signature.name + "_packed", ctypes.c_int)
+        name = self.signature.name + "_packed"
+        entry = self.library._function(name, ctypes.c_int) if packed else None
         code = self.library.run(sizes, operands, execution, null, entry, packed)
         self.calls += 1
         complaints = []
@@ -102,7 +103,8 @@ class Checks:
     def agreement(self):
         for what, sizes in self.sizes():
             for kind in ("normal", "integers"):
-                yield f"{what}, {kind}, {show(sizes)}", self.call(sizes, self.values(sizes, kind=kind))[0]
+                values = self.values(sizes, kind=kind)
+                yield f"{what}, {kind}, {show(sizes)}", self.call(sizes, values)[0]
 
     def strided(self):
         """Every operand strided once, then all of them; bits as if dense."""
@@ -168,8 +170,9 @@ class Checks:
         packed = {}
         for p in self.signature.params:
             if p.role == "const":
-                code, packed[p.name] = self.library.pack(p.name, sizes, Buffer(p, sizes, values[p.name]))
-                complaints += [f"{self.signature.name}_pack_{p.name} returned {code}"] if code else []
+                code, packed[p.name] = self.library.pack(
+                    p.name, sizes, Buffer(p, sizes, values[p.name], padded=True))
+                complaints += [f"packing {p.name} returned {code}, want 0"] if code else []
         if packed:
             yield "packing", complaints
             ways.append(("packed", dict(packed=packed)))
@@ -181,7 +184,8 @@ class Checks:
 
     # -- refusals ----------------------------------------------------------------
 
-    def refused(self, what, wanted, sizes, values, null=(), tamper=None, execution="own", memory=None):
+    def refused(self, what, wanted, sizes, values, null=(), tamper=None, execution="own",
+                memory=None):
         """The call must return the code `wanted` and write nothing. `memory`: the sizes
         the buffers are made for, where the sizes passed are nonsense."""
         operands = self.operands(memory or sizes, values)
@@ -204,7 +208,8 @@ class Checks:
         values = self.values(usual)
         for i, broken in enumerate(self.spec.breaks):
             sizes = usual | broken
-            yield self.refused(f"breaks a promise: {show(sizes)}", abi.E_REQUIRE - i, sizes, self.values(sizes))
+            yield self.refused(f"breaks a promise: {show(sizes)}", abi.E_REQUIRE - i, sizes,
+                               self.values(sizes))
         for size in self.signature.sizes:
             sizes = usual | {size: -1}
             yield self.refused(f"negative size {size}", abi.E_SIZE, sizes, values, memory=usual)
@@ -216,7 +221,8 @@ class Checks:
                 def narrow(operands, name=p.name, step=2 if bits(p.element) == 4 else 1):
                     operands[name].padded = True  # so that strides are passed
                     operands[name].strides[-2] -= step
-                yield self.refused(f"rows of {p.name} overlap", abi.E_STRIDE, usual, values, tamper=narrow)
+                yield self.refused(f"rows of {p.name} overlap", abi.E_STRIDE, usual, values,
+                                   tamper=narrow)
         for name, limit in self.spec.gathers.items():
             for bad in (-1, usual[limit], 2**31 - 1, -2**31):
                 values = self.values(usual)
@@ -225,12 +231,14 @@ class Checks:
         for size in self.even():
             sizes = usual | {size: usual[size] + 1}
             bigger = usual | {size: usual[size] + 2}
-            yield self.refused(f"odd {size} of a 4-bit array", abi.E_ODD, sizes, self.values(bigger), memory=bigger)
+            yield self.refused(f"odd {size} of a 4-bit array", abi.E_ODD, sizes,
+                               self.values(bigger), memory=bigger)
         need = self.library.workspace(*self.library.dims(usual), 1)
         if need > 0:
             short = self.library.execution(usual)
             short.workspace_bytes = need - 1
-            yield self.refused("workspace one byte short", abi.E_WORKSPACE, usual, self.values(usual), execution=short)
+            yield self.refused("workspace one byte short", abi.E_WORKSPACE, usual,
+                               self.values(usual), execution=short)
         big = self.spec.usual | {}
         while self.library.workspace(*self.library.dims(big), 1) <= 64 * 1024:
             if need == 0 or max(big.values()) > 4096:
@@ -240,7 +248,8 @@ class Checks:
                 return
             big = grow
         if self._bytes(big) < 2**26:
-            yield self.refused("exec NULL, big workspace", abi.E_WORKSPACE, big, self.values(big), execution=None)
+            yield self.refused("exec NULL, big workspace", abi.E_WORKSPACE, big,
+                               self.values(big), execution=None)
 
     def _bytes(self, sizes):
         return sum(8 * int(np.prod(p.shape(sizes))) for p in self.signature.params)

@@ -3,14 +3,14 @@
 
 import numpy as np
 
-from .bounded import Choice, Range, Real, _spread
+from .bounded import Choice, Range, Real, spread
 from .elements import FLOATS, TYPES
 
 
 def _mismatch(axes, expected, param, got):
     """A mask of wrong elements, and a function that says what was wanted at one."""
     def over(x):
-        return np.broadcast_to(_spread(x, expected.axes, axes), got.shape)
+        return np.broadcast_to(spread(x, expected.axes, axes), got.shape)
 
     if isinstance(expected, Choice):
         ok = np.moveaxis(expected.ok, -1, 0)  # [n, kept axes]

@@ -35,4 +35,5 @@ def all(checks, count):
         padded = [a for a in arrays if rng.random() < 0.4]
         threads = int(rng.integers(1, 5))
         complaints, _ = checks.call(sizes, values, padded, threads=threads)
-        yield f"seed {seed}, {show(sizes)}, strided {' '.join(padded) or 'none'}, {threads} threads", complaints
+        what = f"seed {seed}, {show(sizes)}, strided {' '.join(padded) or 'none'}"
+        yield f"{what}, {threads} threads", complaints

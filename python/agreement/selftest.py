@@ -10,9 +10,9 @@ import types
 
 import numpy as np
 
-from .bounded import Choice, Range, Real
+from .bounded import Choice, Range, Real, spread, ulp
 from .compare import compare
-from .elements import FLOATS, TYPES
+from .elements import TYPES
 
 
 def made(checks, sizes, values, rounding=False):
@@ -28,10 +28,11 @@ def made(checks, sizes, values, rounding=False):
             if isinstance(e, Choice):
                 n = e.ok.shape[-1]
                 v = np.argmax(e.ok, -1) if n else np.full(e.ok.shape[:-1], -1)
-                v = type(e)._spread_like(v, e.axes, axes)
+                v = spread(v, e.axes, axes)
             else:
-                v = type(e)._spread_like(e.v, e.axes, axes)
-            after[name] = np.broadcast_to(v, p.dims(sizes)).astype(TYPES[p.element]).reshape(p.shape(sizes))
+                v = spread(e.v, e.axes, axes)
+            stored = np.broadcast_to(v, p.dims(sizes)).astype(TYPES[p.element])
+            after[name] = stored.reshape(p.shape(sizes))
     return after
 
 
@@ -48,16 +49,13 @@ def broken(checks, sizes, values, after, name):
     elif isinstance(e, Range):
         x.flat[i] ^= 64
     else:
-        bound = np.broadcast_to(type(e)._spread_like(e.e, e.axes, axes), p.dims(sizes)).flat[i]
+        bound = np.broadcast_to(spread(e.e, e.axes, axes), p.dims(sizes)).flat[i]
         value = float(x.flat[i])
         if not np.isfinite(value) or not np.isfinite(bound):
             return None
-        step = 2 * bound + 2.0**-7 * abs(value) + 1e-30
-        if p.element in FLOATS and TYPES[p.element] is not np.float64:
-            step += 2 * float(np.finfo(np.float32).tiny)
-        x.flat[i] = np.asarray(value + 2 * step).astype(x.dtype)
-        if x.flat[i] == after[name].flat[i]:
-            return None
+        # The next number of the type beyond the far end of what is right.
+        stored = {"bf16": 7, "f32": 23, "f64": 52}[p.element]
+        x.flat[i] = np.asarray(value + 2.01 * bound + ulp(value, stored)).astype(x.dtype)
     return after | {name: x}
 
 
@@ -67,7 +65,8 @@ def cases(checks):
             yield f"{kind} {sizes}", sizes, checks.values(sizes, kind=kind)
     special = [(f.__name__, f) for f in checks.spec.also]
     if checks.spec.excluded:
-        special.append(("excluded", lambda a: checks.spec.excluded(types.SimpleNamespace(**sizes), a)))
+        special.append(("excluded",
+                        lambda a: checks.spec.excluded(types.SimpleNamespace(**sizes), a)))
     for name, choose in special:
         for sizes in (checks.spec.usual, checks.spec.primes):
             values = checks.values(sizes)

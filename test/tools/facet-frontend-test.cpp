@@ -4,12 +4,15 @@
 // Parses, checks, prints or formats a file without the rest of the compiler:
 //
 //   facet-frontend-test --check k.facet      messages, then the checked form
+//   facet-frontend-test --verify k.facet     messages against annotations
+//   facet-frontend-test --format k.facet     canonical text
+//   facet-frontend-test --schedules k.facet  the schedules, printed
 //
 //===----------------------------------------------------------------------===//
 
+#include "VerifyDiagnostics.h"
 #include "facet/Frontend/Frontend.h"
 #include "facet/Support/SourceFile.h"
-#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -17,12 +20,13 @@ using namespace facet;
 namespace cl = llvm::cl;
 
 namespace {
-enum class Action { Check, Format, Schedules };
+enum class Action { Check, Verify, Format, Schedules };
 } // namespace
 
 static cl::opt<std::string> input(cl::Positional, cl::Required);
 static cl::opt<Action> action(
     cl::values(clEnumValN(Action::Check, "check", "print the checked form"),
+               clEnumValN(Action::Verify, "verify", "compare annotations"),
                clEnumValN(Action::Format, "format", "print canonical text"),
                clEnumValN(Action::Schedules, "schedules", "print schedules")),
     cl::init(Action::Check));
@@ -37,6 +41,12 @@ static cl::opt<DiagnosticFormat>
                         clEnumValN(DiagnosticFormat::Sarif, "sarif", "")));
 
 static void act(std::string text, Diagnostics &diagnostics) {
+  if (action == Action::Format) {
+    auto formatted = formatSource(input, std::move(text), diagnostics);
+    if (formatted && !quiet)
+      llvm::outs() << *formatted;
+    return;
+  }
   FrontendOptions options;
   options.includeDirs.assign(includeDirs.begin(), includeDirs.end());
   std::unique_ptr<CheckedModule> module =
@@ -46,7 +56,7 @@ static void act(std::string text, Diagnostics &diagnostics) {
   if (action == Action::Schedules)
     for (const syntax::Schedule &schedule : module->schedules)
       print(schedule, llvm::outs());
-  else
+  if (action == Action::Check)
     for (const auto &kernel : module->kernels)
       print(*kernel, llvm::outs());
 }
@@ -54,12 +64,16 @@ static void act(std::string text, Diagnostics &diagnostics) {
 int main(int argc, char **argv) {
   cl::ParseCommandLineOptions(argc, argv);
   Diagnostics diagnostics;
-  diagnostics.errorLimit = errorLimit;
+  diagnostics.errorLimit = action == Action::Verify ? 0 : errorLimit;
   std::string problem;
-  if (auto text = readSourceFile(input, problem))
-    act(std::move(*text), diagnostics);
+  std::optional<std::string> text = readSourceFile(input, problem);
+  if (text)
+    act(*text, diagnostics);
   else
     diagnostics.error({input, 0, 0, 0}, "cannot read the file: " + problem);
+  if (action == Action::Verify)
+    return !verifyDiagnostics(diagnostics, input, text.value_or(""),
+                              llvm::errs());
   renderDiagnostics(diagnostics, messages, colour, llvm::errs());
   return diagnostics.hasErrors();
 }
