@@ -11,6 +11,7 @@
 
 #include "facet/Conversion/Passes.h"
 #include "facet/Dialect/Kernel/IR/Kernel.h"
+#include "facet/Dialect/Kernel/Transforms/Passes.h"
 #include "facet/Pipelines/Pipelines.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
@@ -32,6 +33,7 @@ inline void registerAllDialects(mlir::DialectRegistry &registry) {
 }
 
 inline void registerAllPasses() {
+  kernel::registerKernelPasses();
   mlir::registerTransformsPasses(); // canonicalize, cse, inline, ...
   registerConversionPasses();
   mlir::registerPass(createLowerToLLVMPass);

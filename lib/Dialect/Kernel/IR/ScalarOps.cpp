@@ -101,7 +101,66 @@ LogicalResult CastOp::verify() {
   return diagnostic;
 }
 
-OpFoldResult CastOp::fold(FoldAdaptor) { return {}; }
+/// `value` rounded to `to`, to nearest even; overflow as the type has it, or clamped.
+static APFloat roundTo(APFloat value, FloatType to, bool saturate) {
+  const llvm::fltSemantics &semantics = to.getFloatSemantics();
+  bool isNaN = value.isNaN(), isNegative = value.isNegative(), losesInfo;
+  value.convert(semantics, APFloat::rmNearestTiesToEven, &losesInfo);
+  if (saturate && !isNaN && !value.isFinite())
+    return APFloat::getLargest(semantics, isNegative);
+  return value;
+}
+
+static Attribute foldFloat(CastMode mode, APFloat value, Type to) {
+  if (auto type = dyn_cast<FloatType>(to))
+    return FloatAttr::get(type,
+                          roundTo(value, type, mode == CastMode::RoundSat));
+  // To an integer: nearest even, clamped; NaN is 0.
+  APSInt integer(to.getIntOrFloatBitWidth(), /*isUnsigned=*/false);
+  bool isExact;
+  value.convertToInteger(integer, APFloat::rmNearestTiesToEven, &isExact);
+  return IntegerAttr::get(to, integer);
+}
+
+static Attribute foldInteger(CastMode mode, const APInt &value, Type to) {
+  if (auto type = dyn_cast<FloatType>(to)) {
+    APFloat result(type.getFloatSemantics());
+    // i1 is 0 or 1, everything else has a sign.
+    result.convertFromAPInt(value, value.getBitWidth() != 1,
+                            APFloat::rmNearestTiesToEven);
+    return FloatAttr::get(type, result);
+  }
+  unsigned width = to.getIntOrFloatBitWidth();
+  if (mode == CastMode::Sat)
+    return IntegerAttr::get(to, value.truncSSat(width));
+  return IntegerAttr::get(to, value.getBitWidth() == 1
+                                  ? value.zext(width)
+                                  : value.sextOrTrunc(width));
+}
+
+OpFoldResult CastOp::fold(FoldAdaptor adaptor) {
+  CastMode mode = getMode();
+  Type to = getResult().getType();
+  if (auto inner = getValue().getDefiningOp<CastOp>();
+      inner && inner.getMode() == CastMode::Exact) {
+    // A value that came from the type without loss goes back to it without loss. Not
+    // so with saturation: an infinity would become finite.
+    if (inner.getValue().getType() == to && mode != CastMode::RoundSat)
+      return inner.getValue();
+    if (mode == CastMode::Exact &&
+        isLegalCast(mode, inner.getValue().getType(), to)) {
+      setOperand(inner.getValue());
+      return getResult();
+    }
+  }
+  if (to.isUnsignedInteger()) // there are no constants of these
+    return {};
+  if (auto value = dyn_cast_or_null<FloatAttr>(adaptor.getValue()))
+    return foldFloat(mode, value.getValue(), to);
+  if (auto value = dyn_cast_or_null<IntegerAttr>(adaptor.getValue()))
+    return foldInteger(mode, value.getValue(), to);
+  return {};
+}
 
 //===----------------------------------------------------------------------===//
 // kernel.apply

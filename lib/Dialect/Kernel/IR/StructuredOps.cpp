@@ -9,7 +9,7 @@
 
 #include "Syntax.h"
 
-#include "mlir/Transforms/RegionUtils.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -177,7 +177,8 @@ LogicalResult facet::kernel::verifyScalarRegion(Operation *op, Region &region,
              << "; only scalar operations without effects may stand there";
     for (Value operand : nested.getOperands())
       if (operand.getParentRegion() != &region &&
-          !operand.getType().isIntOrIndex())
+          !operand.getType().isIntOrIndex() &&
+          !matchPattern(operand, m_Constant()))
         return op->emitOpError()
                << "uses a value of type " << operand.getType()
                << " from outside in its " << what

@@ -19,7 +19,8 @@ void printAxes(mlir::AsmPrinter &printer, llvm::ArrayRef<AxisAttr> axes);
 mlir::ParseResult parseAxes(mlir::AsmParser &parser,
                             llvm::SmallVectorImpl<AxisAttr> &axes);
 
-/// Only scalar operations without effects, which use integers from above at most.
+/// Only scalar operations without effects, which use nothing from above but
+/// integers and constants (CSE reaches for a constant wherever it stands).
 llvm::LogicalResult verifyScalarRegion(mlir::Operation *op,
                                        mlir::Region &region,
                                        llvm::StringRef what);

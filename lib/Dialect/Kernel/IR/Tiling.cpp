@@ -24,7 +24,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "facet/Dialect/Kernel/IR/Kernel.h"
+#include "facet/Dialect/Kernel/IR/StructuredParts.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
@@ -89,15 +89,6 @@ static Part partOfInput(StructuredOpInterface op, unsigned input,
   return part;
 }
 
-/// Numbers in an access count from the start of the slice, which begins there.
-static Attribute accessOfPart(AccessAttr access) {
-  SmallVector<Subscript> subscripts(access.getSubscripts());
-  for (Subscript &subscript : subscripts)
-    if (subscript.kind == Subscript::Constant)
-      subscript.value = 0;
-  return AccessAttr::get(access.getContext(), subscripts);
-}
-
 static Value slice(OpBuilder &builder, Location loc, Value tensor,
                    const Part &part, SmallVectorImpl<Operation *> &slices) {
   if (part.offsets.empty())
@@ -125,7 +116,7 @@ static void shiftIndices(StructuredOpInterface op, OpBuilder &builder,
     Location loc = index.getLoc();
     if (!shifts[i]) {
       OpBuilder::InsertionGuard guard(builder);
-      builder.setInsertionPoint(op);
+      builder.setInsertionPoint(op); // the tiled op
       if (std::optional<int64_t> number = getConstantIntValue(offsets[i]))
         shifts[i] = arith::ConstantIntOp::create(builder, loc,
                                                  builder.getI64Type(), *number);
@@ -157,42 +148,29 @@ static FailureOr<TilingResult> tile(StructuredOpInterface op,
              << "cannot be tiled along '" << op.getIteratorName(i)
              << "', over which it normalises; decompose it first";
 
-  Location loc = op.getLoc();
   TilingResult result;
-  SmallVector<Value> operands;
-  SmallVector<int64_t> staticSizes;
-  dispatchIndexOpFoldResults(sizes, operands, staticSizes);
-  int32_t numExtents = operands.size();
-  SmallVector<Attribute> accesses;
-  for (unsigned i = 0, e = op.getInputs().size(); i != e; ++i) {
+  StructuredParts parts(op);
+  parts.extents.assign(sizes.begin(), sizes.end());
+  for (auto [i, input] : llvm::enumerate(parts.inputs)) {
     Part part = partOfInput(op, i, builder, offsets, sizes);
-    operands.push_back(
-        slice(builder, loc, op.getInputs()[i], part, result.generatedSlices));
-    accesses.push_back(accessOfPart(op.getAccess(i)));
+    input.tensor =
+        slice(builder, op.getLoc(), input.tensor, part, result.generatedSlices);
+    // Numbers count from the start of the slice, which begins there.
+    for (Subscript &subscript : input.subscripts)
+      if (subscript.kind == Subscript::Constant)
+        subscript.value = 0;
   }
   unsigned rank = isSoftmax ? op.getNumIterators() : op.getNumParallel();
   Part resultPart{llvm::to_vector(offsets.take_front(rank)),
                   llvm::to_vector(sizes.take_front(rank))};
-  SmallVector<Type> types;
-  for (Value init : op.getInits()) {
-    operands.push_back(
-        slice(builder, loc, init, resultPart, result.generatedSlices));
-    types.push_back(operands.back().getType());
-  }
+  for (Value &init : parts.inits)
+    init =
+        slice(builder, op.getLoc(), init, resultPart, result.generatedSlices);
 
-  OperationState state(loc, op->getName(), operands, types, op->getAttrs());
-  state.attributes.set("static_extents",
-                       builder.getDenseI64ArrayAttr(staticSizes));
-  state.attributes.set("accesses", builder.getArrayAttr(accesses));
-  state.attributes.set(
-      "operandSegmentSizes",
-      builder.getDenseI32ArrayAttr(
-          {numExtents, static_cast<int32_t>(op.getInputs().size()),
-           static_cast<int32_t>(op.getInits().size())}));
+  StructuredOpInterface tiled = parts.create(builder, op.getLoc());
   IRMapping mapping;
-  for (Region &region : op->getRegions())
-    region.cloneInto(state.addRegion(), mapping);
-  auto tiled = cast<StructuredOpInterface>(builder.create(state));
+  for (auto [from, to] : llvm::zip(op->getRegions(), tiled->getRegions()))
+    from.cloneInto(&to, mapping);
   SmallVector<Value> shifts(op.getNumIterators());
   for (Region &region : tiled->getRegions())
     shiftIndices(tiled, builder, offsets, region, shifts);

@@ -12,7 +12,8 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/Interfaces/TilingInterface.td"
 
 /// Regions are not isolated: bodies may use sizes (`kernel.size`), constants and
-/// tile offsets from above, nothing else.
+/// tile offsets from above, nothing else. Constants stand inside, unless CSE found
+/// one outside; `kernel-simplify` brings them back in.
 class Kernel_StructuredOp<string mnemonic, list<Trait> traits = []>
     : Kernel_Op<mnemonic, !listconcat([
         AttrSizedOperandSegments, Pure, DestinationStyleOpInterface,

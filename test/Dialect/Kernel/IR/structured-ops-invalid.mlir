@@ -403,10 +403,10 @@ kernel.func @f sizes [M] (a = %a: tensor<?x8xf32> [M, 8], id = %id: tensor<?xi32
 
 // -----
 
-kernel.func @f sizes [M] (a = %a: tensor<?x8xf32> [M, 8], id = %id: tensor<?xi32> [M]) {
+kernel.func @f sizes [M] (a = %a: tensor<?x8xf32> [M, 8], f = %f: tensor<f32> []) {
   %M = kernel.size "M" : index
   %e = tensor.empty(%M) : tensor<?xf32>
-  %z = arith.constant 0.0 : f32
+  %z = tensor.extract %f[] : tensor<f32>
   // expected-error @+1 {{'kernel.reduce' op uses a value of type 'f32' from outside in its body; sizes, constants and offsets may come from there}}
   %y = kernel.reduce sum [m: %M] over [k: 8] ins(%a[m, k] as %x : tensor<?x8xf32>)
       outs(%e : tensor<?xf32>) {
