@@ -13,6 +13,7 @@
 #include "facet/Dialect/Kernel/IR/Kernel.h"
 #include "facet/Dialect/Kernel/Transforms/Passes.h"
 #include "facet/Pipelines/Pipelines.h"
+#include "facet/Target/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -37,6 +38,7 @@ inline void registerAllPasses() {
   mlir::registerTransformsPasses(); // canonicalize, cse, inline, ...
   registerConversionPasses();
   mlir::registerPass(createLowerToLLVMPass);
+  registerFacetTargetPasses();
 }
 
 } // namespace facet

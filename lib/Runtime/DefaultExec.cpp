@@ -97,7 +97,8 @@ int runSerially(int64_t n, int (*task)(void *, int64_t), void *data) {
   return 0;
 }
 
-int parallelFor(void *ctx, int64_t n, int (*task)(void *, int64_t), void *data) {
+int parallelFor(void *ctx, int64_t n, int (*task)(void *, int64_t),
+                void *data) {
   int32_t threads = static_cast<ThreadState *>(ctx)->exec.threads;
   if (threads <= 1 || n <= 1 || forkedAfterUse.load(std::memory_order_relaxed))
     return runSerially(n, task, data);

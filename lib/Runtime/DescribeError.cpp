@@ -26,14 +26,16 @@ void describeNumbers(const facet_error &error, char *text, size_t bytes) {
   case FACET_E_EXEC:
   case FACET_E_STRIDE:
   case FACET_E_WORKSPACE:
-    std::snprintf(text, bytes, ": found %lld, wanted at least %lld", found, wanted);
+    std::snprintf(text, bytes, ": found %lld, wanted at least %lld", found,
+                  wanted);
     break;
   case FACET_E_SIZE:
   case FACET_E_ODD:
     std::snprintf(text, bytes, ": found %lld", found);
     break;
   case FACET_E_INDEX:
-    std::snprintf(text, bytes, ": found %lld, wanted 0 to %lld", found, wanted - 1);
+    std::snprintf(text, bytes, ": found %lld, wanted 0 to %lld", found,
+                  wanted - 1);
     break;
   case FACET_E_FIXED:
   case FACET_E_PACKED:
@@ -68,6 +70,6 @@ int facet_describe_error(const facet_error *error, char *text, size_t bytes) {
   const char *what = facet_strerror(error->code);
   if (!error->argument)
     return std::snprintf(text, bytes, "%s: %s%s", kernel, what, numbers);
-  return std::snprintf(text, bytes, "%s: '%s'%s: %s%s", kernel, error->argument, axis, what,
-                       numbers);
+  return std::snprintf(text, bytes, "%s: '%s'%s: %s%s", kernel, error->argument,
+                       axis, what, numbers);
 }

@@ -6,10 +6,14 @@
 
 namespace facet::test {
 
+void registerEmitHeaderPass();
 void registerKernelTilePass();
 
 /// All of them: facet-opt calls this when it is built with the tests.
-inline void registerTestPasses() { registerKernelTilePass(); }
+inline void registerTestPasses() {
+  registerEmitHeaderPass();
+  registerKernelTilePass();
+}
 
 } // namespace facet::test
 

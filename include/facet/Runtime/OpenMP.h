@@ -21,7 +21,8 @@
 
 /** facet_exec.parallel_for on an OpenMP team. `ctx` is not used. */
 static inline int facet_openmp_parallel_for(void *ctx, int64_t n,
-                                            int (*task)(void *data, int64_t i), void *data) {
+                                            int (*task)(void *data, int64_t i),
+                                            void *data) {
   int failed = 0;
   int64_t i;
   (void)ctx;

@@ -23,7 +23,8 @@
 namespace facet {
 
 /// facet_exec.parallel_for; `ctx` is the number of threads, as a pointer-sized integer.
-inline int stdThreadParallelFor(void *ctx, int64_t n, int (*task)(void *, int64_t), void *data) {
+inline int stdThreadParallelFor(void *ctx, int64_t n,
+                                int (*task)(void *, int64_t), void *data) {
   std::atomic<int64_t> next{0};
   std::atomic<int> failed{0};
   auto work = [&] {
@@ -31,12 +32,14 @@ inline int stdThreadParallelFor(void *ctx, int64_t n, int (*task)(void *, int64_
       if (int code = task(data, i))
         failed = code;
   };
-  int64_t wanted = std::min<int64_t>(n, static_cast<int64_t>(reinterpret_cast<intptr_t>(ctx)));
+  int64_t wanted = std::min<int64_t>(
+      n, static_cast<int64_t>(reinterpret_cast<intptr_t>(ctx)));
   std::vector<std::thread> helpers;
   try {
     for (int64_t t = 1; t < wanted; ++t)
       helpers.emplace_back(work);
-  } catch (...) { // no more threads or memory to be had: go on with those there are
+  } catch (
+      ...) { // no more threads or memory to be had: go on with those there are
   }
   work();
   for (std::thread &helper : helpers)

@@ -28,7 +28,8 @@ namespace facet {
 /// Runs the tasks on the arena of the calling thread, at most `threads` at once,
 /// the next free thread taking the next task. Returns what a failing task
 /// returned, FACET_E_TASK when oneTBB throws.
-inline int tbbRun(int64_t threads, int64_t n, int (*task)(void *, int64_t), void *data) noexcept {
+inline int tbbRun(int64_t threads, int64_t n, int (*task)(void *, int64_t),
+                  void *data) noexcept {
   std::atomic<int64_t> next{0};
   std::atomic<int> failed{0};
   auto work = [&](int64_t) {
@@ -38,7 +39,8 @@ inline int tbbRun(int64_t threads, int64_t n, int (*task)(void *, int64_t), void
   };
   try {
     tbb::this_task_arena::isolate([&] {
-      tbb::parallel_for(int64_t{0}, std::min(threads, n), work, tbb::simple_partitioner());
+      tbb::parallel_for(int64_t{0}, std::min(threads, n), work,
+                        tbb::simple_partitioner());
     });
   } catch (...) {
     return FACET_E_TASK;
@@ -47,10 +49,12 @@ inline int tbbRun(int64_t threads, int64_t n, int (*task)(void *, int64_t), void
 }
 
 /// facet_exec.parallel_for; `ctx` is a tbb::task_arena.
-inline int tbbParallelFor(void *ctx, int64_t n, int (*task)(void *, int64_t), void *data) {
+inline int tbbParallelFor(void *ctx, int64_t n, int (*task)(void *, int64_t),
+                          void *data) {
   auto &arena = *static_cast<tbb::task_arena *>(ctx);
   try {
-    return arena.execute([&] { return tbbRun(arena.max_concurrency(), n, task, data); });
+    return arena.execute(
+        [&] { return tbbRun(arena.max_concurrency(), n, task, data); });
   } catch (...) {
     return FACET_E_TASK;
   }

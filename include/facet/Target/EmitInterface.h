@@ -1,0 +1,58 @@
+//===- EmitInterface.h - what a compiled kernel shows to C ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The C functions of a kernel NAME and the header that declares them:
+//
+//   int NAME(dim_..., arguments, results, const facet_exec *)   checks, then runs
+//   size_t NAME_workspace(dim_..., int threads)
+//   size_t NAME_pack_W_bytes(W's dim_...)                       for each const array W
+//   int NAME_pack_W(W's dim_..., W, strides, void *dst)
+//   int NAME_packed(...)                                        NAME with packed operands
+//   int NAME_dl(const facet_dltensor *const *in, facet_dltensor *const *out, exec)
+//   const facet_info *NAME_info(void)
+//
+// docs/Interface.md is the contract with the caller, facet/abi.h its types.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FACET_TARGET_EMITINTERFACE_H
+#define FACET_TARGET_EMITINTERFACE_H
+
+#include "facet/Dialect/Kernel/IR/Kernel.h"
+
+#include <string>
+#include <vector>
+
+namespace facet {
+
+struct InterfaceOptions {
+  /// Set in front of every C name, with an underscore: `--namespace`.
+  std::string nameSpace;
+  /// Of the compiler, for the header and NAME_info.
+  std::string version = "0.1.0";
+  /// How the kernel is computed, for NAME_info; free text.
+  std::string plan = "reference";
+  /// FACET_LEVEL_* that the object holds code for, lowest first.
+  std::vector<int32_t> levels = {0};
+};
+
+/// Says whether `kernel` can have a C interface: names that are C identifiers,
+/// clash neither with the C library nor with each other. Reports errors.
+mlir::LogicalResult verifyInterface(kernel::FuncOp kernel,
+                                    const InterfaceOptions &options);
+
+/// Replaces `kernel` by its C functions, as func.func over arith, cf and the LLVM
+/// dialect. `NAME.impl` and `NAME.workspace` (Conversion/KernelToLoops.h) must stand
+/// in the module; they become local symbols. Call it last: `kernel` is erased.
+mlir::LogicalResult emitInterface(kernel::FuncOp kernel,
+                                  const InterfaceOptions &options);
+
+/// The header of some kernels, in their order. `fileName` names the include guard
+/// and the first line; the same input gives the same bytes.
+mlir::FailureOr<std::string> emitHeader(llvm::ArrayRef<kernel::FuncOp> kernels,
+                                        llvm::StringRef fileName,
+                                        const InterfaceOptions &options);
+
+} // namespace facet
+
+#endif // FACET_TARGET_EMITINTERFACE_H

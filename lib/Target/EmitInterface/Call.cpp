@@ -1,0 +1,232 @@
+//===- Call.cpp - NAME and NAME_workspace ---------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// NAME is all checks, then scratch memory, then one call:
+//
+//   sizes ─ arrays ─ promises ─ NULLs ─ [FACET_CHECK] ─ workspace ─▶ NAME.impl
+//
+// Nothing is written before the last arrow. Scratch comes from the first of:
+// exec->workspace when it is large enough, exec->reserve, the stack. The stack's
+// 64 KiB are the frame of a function of its own that is never inlined, so that
+// callers with a workspace do not pay for them and no frame grows.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Arrays.h"
+#include "EntryPoints.h"
+#include "Scalars.h"
+
+#include <cstddef>
+
+using namespace mlir;
+using namespace facet;
+using namespace facet::interface;
+
+/// Scratch on the stack, in bytes; what a workspace is aligned to.
+static constexpr int64_t stackBytes = 64 * 1024;
+static constexpr int64_t alignment = 64;
+
+//===----------------------------------------------------------------------===//
+// Workspace
+//===----------------------------------------------------------------------===//
+
+static SmallVector<unsigned> allSizes(const Signature &signature) {
+  return llvm::to_vector(llvm::seq<unsigned>(signature.sizes.size()));
+}
+
+/// NAME.workspace of the sizes; negative when it is beyond 63 bits.
+static Value callRequirement(Function &f, Emission &emission) {
+  SmallVector<Value> sizes;
+  for (unsigned i : allSizes(emission.signature))
+    sizes.push_back(f.size(i));
+  return func::CallOp::create(f.b, emission.requirement, sizes).getResult(0);
+}
+
+/// What the caller should bring: room to align is included.
+static Value withAlignment(Function &f, Value bytes) {
+  return f.select(f.eq(bytes, f.i64(0)), f.i64(0),
+                  f.add(bytes, f.i64(alignment - 1)));
+}
+
+void facet::interface::emitWorkspace(Emission &emission) {
+  Function f(emission.constants, emission.loc(), emission.signature,
+             emission.signature.symbol("workspace"),
+             emission.signature.workspace(),
+             Builder(emission.kernel).getI64Type());
+  f.failureResult = f.i64(-1); // SIZE_MAX
+  checkSizes(f, allSizes(emission.signature));
+  for (unsigned i = 0, e = emission.signature.parameters.size(); i != e; ++i)
+    measure(f, i);
+  Value bytes = callRequirement(f, emission);
+  f.finish(f.select(f.lt(bytes, f.i64(0)), f.i64(-1), withAlignment(f, bytes)));
+}
+
+/// The first address at or behind `pointer` that a workspace may start at.
+static Value alignUp(Function &f, Value pointer) {
+  Value address = f.toInt(pointer);
+  Value skip = f.band(f.sub(f.i64(0), address), f.i64(alignment - 1));
+  return f.offset(pointer, skip);
+}
+
+//===----------------------------------------------------------------------===//
+// Calling the implementation
+//===----------------------------------------------------------------------===//
+
+/// A function that calls NAME.impl with its own frame as workspace: the same
+/// parameters without the workspace.
+static func::FuncOp emitOnStack(Emission &emission) {
+  ImplicitLocOpBuilder b(emission.loc(), emission.kernel->getContext());
+  b.setInsertionPointAfter(emission.implementation);
+  SmallVector<Type> types(emission.implementation.getArgumentTypes());
+  types.erase(types.end() - 2);
+  auto function = func::FuncOp::create(
+      b, emission.signature.name + ".on_stack",
+      b.getFunctionType(types, emission.implementation.getResultTypes()));
+  makeLocal(function);
+  forbidInlining(function);
+  b.setInsertionPointToStart(function.addEntryBlock());
+  Value bytes = arith::ConstantOp::create(b, b.getI64IntegerAttr(stackBytes));
+  Value frame =
+      LLVM::AllocaOp::create(b, LLVM::LLVMPointerType::get(b.getContext()),
+                             b.getI8Type(), bytes, alignment);
+  SmallVector<Value> arguments(function.getArguments());
+  arguments.insert(arguments.end() - 1, frame);
+  auto call = func::CallOp::create(b, emission.implementation, arguments);
+  func::ReturnOp::create(b, call.getResults());
+  return function;
+}
+
+/// Finds scratch memory and calls; the result is the code of NAME.impl.
+/// `arguments` are those in front of the workspace.
+static Value callWithScratch(Function &f, Emission &emission,
+                             ArrayRef<Value> arguments) {
+  auto call = [&](func::FuncOp callee, ArrayRef<Value> last) {
+    SmallVector<Value> all(arguments);
+    all.append(last.begin(), last.end());
+    return func::CallOp::create(f.b, callee, all).getResult(0);
+  };
+  Value needed = callRequirement(f, emission);
+  f.failIf(f.lt(needed, f.i64(0)), FACET_E_OVERFLOW, "");
+  Value withSlack = withAlignment(f, needed);
+  Value given =
+      f.load(f.pointerType(), f.exec, offsetof(facet_exec, workspace));
+  Value givenBytes =
+      f.load(f.i64Type(), f.exec, offsetof(facet_exec, workspace_bytes));
+  Value start = alignUp(f, given);
+  Value skipped = f.sub(f.toInt(start), f.toInt(given));
+  Value isEnough = f.band(
+      f.negate(f.isNull(given)),
+      f.compare(arith::CmpIPredicate::uge, givenBytes, f.add(needed, skipped)));
+  Value inPlace = f.bor(isEnough, f.eq(needed, f.i64(0)));
+
+  Value reserve =
+      f.load(f.pointerType(), f.exec, offsetof(facet_exec, reserve));
+  Value canReserve = f.negate(f.isNull(reserve));
+  Value fitsStack = f.band(f.isNull(given), f.le(needed, f.i64(stackBytes)));
+  Value onStack =
+      f.band(f.negate(inPlace), f.band(f.negate(canReserve), fitsStack));
+
+  // A second call site rather than a frame that everybody pays for.
+  func::FuncOp stackVersion = emitOnStack(emission);
+  Value none = f.i32(0);
+  Value workspace = f.branch(
+      f.band(f.negate(inPlace), f.negate(onStack)),
+      [&]() -> SmallVector<Value> {
+        f.failIf(f.negate(canReserve), FACET_E_WORKSPACE, "", -1, givenBytes,
+                 withSlack);
+        Value context =
+            f.load(f.pointerType(), f.exec, offsetof(facet_exec, ctx));
+        auto type = LLVM::LLVMFunctionType::get(f.pointerType(),
+                                                {f.pointerType(), f.i64Type()});
+        Value more = LLVM::CallOp::create(
+                         f.b, type, ValueRange{reserve, context, withSlack})
+                         .getResult();
+        f.failIf(f.isNull(more), FACET_E_WORKSPACE, "", -1, f.i64(0),
+                 withSlack);
+        return {alignUp(f, more)};
+      },
+      {start})[0];
+  Value code = f.branch(
+      onStack,
+      [&]() -> SmallVector<Value> { return {call(stackVersion, {f.record})}; },
+      {none})[0];
+  return f.branch(f.negate(onStack),
+                  [&]() -> SmallVector<Value> {
+                    return {
+                        call(emission.implementation, {workspace, f.record})};
+                  },
+                  {code})[0];
+}
+
+/// Arguments of NAME.impl in front of the workspace. Scalars get an address.
+static SmallVector<Value> implementationArguments(Function &f,
+                                                  ArrayRef<Array> arrays) {
+  SmallVector<Value> arguments;
+  for (unsigned i : allSizes(f.signature))
+    arguments.push_back(f.size(i));
+  for (const Array &array : arrays) {
+    arguments.push_back(array.pointer);
+    arguments.append(array.strides);
+  }
+  return arguments;
+}
+
+LogicalResult facet::interface::emitCall(Emission &emission) {
+  const Signature &signature = emission.signature;
+  Function f(emission.constants, emission.loc(), signature, signature.cName,
+             signature.call(/*packed=*/false));
+  f.openExec();
+  checkSizes(f, allSizes(signature));
+
+  SmallVector<Array> arrays;
+  for (unsigned i = 0, e = signature.parameters.size(); i != e; ++i) {
+    Array array = measure(f, i);
+    Value data = f.formal(Formal::Data, i);
+    if (signature.parameters[i].isByValue()) {
+      array.pointer = f.frame(8, 8);
+      f.store(data, array.pointer);
+    } else {
+      array.pointer = data;
+    }
+    arrays.push_back(array);
+  }
+  for (Array &array : arrays) {
+    // The strides of an argument that was left out mean nothing.
+    Value isAbsent = f.isNull(array.pointer);
+    SmallVector<Value> strides = givenStrides(f, array);
+    for (auto [stride, dense] : llvm::zip(strides, denseStrides(f, array)))
+      stride = f.select(isAbsent, dense, stride);
+    takeStrides(f, array, strides);
+  }
+  if (failed(checkPromises(f, emission.kernel)))
+    return failure();
+
+  SmallVector<Value> needs = findNeeds(f, emission.kernel);
+  SmallVector<Array> addressed; // what the caller passed by address
+  for (const Array &array : arrays) {
+    const Parameter &parameter = signature.parameters[array.index];
+    if (parameter.isByValue())
+      continue;
+    addressed.push_back(array);
+    Value isTouched = f.negate(array.isEmpty);
+    if (!parameter.isWritten())
+      isTouched = f.band(isTouched, needs[array.index]);
+    f.failIf(f.band(isTouched, f.isNull(array.pointer)), FACET_E_NULL,
+             parameter.name);
+  }
+  checkMemory(f, addressed);
+
+  Value code = callWithScratch(f, emission, implementationArguments(f, arrays));
+  // NAME.impl fills its part of the record; the kernel's name is set here.
+  Value isRefused = f.band(f.ne(code, f.i32(0)), f.negate(f.isNull(f.record)));
+  f.branch(isRefused,
+           [&]() -> SmallVector<Value> {
+             f.store(code, f.record, offsetof(facet_error, code));
+             f.store(f.string(signature.name), f.record,
+                     offsetof(facet_error, kernel));
+             return {};
+           },
+           {});
+  f.finish(code);
+  return success();
+}

@@ -1,0 +1,35 @@
+//===- EntryPoints.h - the functions of a kernel, one emitter each --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef FACET_LIB_TARGET_EMITINTERFACE_ENTRYPOINTS_H
+#define FACET_LIB_TARGET_EMITINTERFACE_ENTRYPOINTS_H
+
+#include "Function.h"
+
+namespace facet::interface {
+
+/// What all emitters of one kernel share.
+struct Emission {
+  kernel::FuncOp kernel;
+  const Signature &signature;
+  const InterfaceOptions &options;
+  Constants &constants;
+  mlir::func::FuncOp implementation; ///< NAME.impl
+  mlir::func::FuncOp requirement;    ///< NAME.workspace
+
+  mlir::Location loc() const { return kernel->getLoc(); }
+};
+
+mlir::LogicalResult emitCall(Emission &emission); // Call.cpp
+void emitWorkspace(Emission &emission);           // Call.cpp
+void emitPacking(Emission &emission);             // Packing.cpp
+void emitTensors(Emission &emission);             // Tensors.cpp
+void emitInfo(Emission &emission);                // Info.cpp
+
+/// One run's arithmetic, as the function behind facet_info.flops (Flops.cpp).
+/// Returns its symbol.
+std::string emitFlops(Emission &emission);
+
+} // namespace facet::interface
+
+#endif // FACET_LIB_TARGET_EMITINTERFACE_ENTRYPOINTS_H
