@@ -191,17 +191,15 @@ Num facet::loops::encodeFloat(Num x, Type type, bool saturate) {
 
 Num facet::loops::wrapInteger(Num x, Type type) {
   Type travel = travelType(type);
-  Num result = x.type().getIntOrFloatBitWidth() < travel.getIntOrFloatBitWidth()
-                   ? extend(x, travel)
-                   : truncate(x, travel);
+  Num result = x.width() < travel.getIntOrFloatBitWidth() ? extend(x, travel)
+                                                          : truncate(x, travel);
   unsigned width = type.getIntOrFloatBitWidth();
   return width < 8 && width > 1 ? result & ((1 << width) - 1) : result;
 }
 
 Num facet::loops::saturateInteger(Num x, Type type) {
   auto [least, largest] = integerRange(type);
-  if (type.getIntOrFloatBitWidth() < x.type().getIntOrFloatBitWidth() ||
-      isUnsigned(type))
+  if (type.getIntOrFloatBitWidth() < x.width() || isUnsigned(type))
     x = min(max(x, x.like(least)), x.like(largest));
   return wrapInteger(x, type);
 }

@@ -243,12 +243,16 @@ Num Functions::call(Function function, Num x) {
   if (function == Function::Sqrt)
     return sqrt(x); // an instruction, correctly rounded
   LocBuilder &b = x.builder();
-  Type f64 = b.getF64Type();
-  Value result =
-      call(b, name(function), b.getFunctionType(f64, f64), extend(x, f64).get(),
-           [&](LocBuilder &inner, ValueRange operands) {
-             Num body = emitBody(function, Num(inner, operands[0]), *this);
-             func::ReturnOp::create(inner, body.get());
-           })[0];
-  return truncate(Num(b, result), x.type());
+  Num argument = extend(x, b.getF64Type());
+  Type f64 = argument.type();
+  std::string symbol = name(function).str();
+  if (auto vector = dyn_cast<VectorType>(f64))
+    symbol += ".v" + std::to_string(vector.getNumElements());
+  Value result = call(b, symbol, b.getFunctionType(f64, f64), argument.get(),
+                      [&](LocBuilder &inner, ValueRange operands) {
+                        Num body =
+                            emitBody(function, Num(inner, operands[0]), *this);
+                        func::ReturnOp::create(inner, body.get());
+                      })[0];
+  return truncate(Num(b, result), x.element());
 }

@@ -9,25 +9,57 @@
 
 #include "Num.h"
 
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
 using namespace facet::loops;
 using namespace mlir;
 
+static TypedAttr splatOf(Type type, TypedAttr element) {
+  if (auto vector = dyn_cast<VectorType>(type))
+    return DenseElementsAttr::get(vector, Attribute(element));
+  return element;
+}
+
 Value facet::loops::constant(LocBuilder &b, Type type, double value) {
-  if (auto floatType = dyn_cast<FloatType>(type))
-    return arith::ConstantOp::create(b, b.getFloatAttr(floatType, value));
-  return arith::ConstantOp::create(b, b.getIntegerAttr(type, int64_t(value)));
+  Type element = getElementTypeOrSelf(type);
+  TypedAttr attr = isa<FloatType>(element)
+                       ? TypedAttr(b.getFloatAttr(element, value))
+                       : TypedAttr(b.getIntegerAttr(element, int64_t(value)));
+  return arith::ConstantOp::create(b, splatOf(type, attr));
 }
 
 Value facet::loops::constant(LocBuilder &b, Type type, int64_t value) {
-  if (isa<FloatType>(type))
+  Type element = getElementTypeOrSelf(type);
+  if (isa<FloatType>(element))
     return constant(b, type, double(value));
-  unsigned width = type.getIntOrFloatBitWidth();
+  unsigned width = element.getIntOrFloatBitWidth();
   return arith::ConstantOp::create(
-      b, b.getIntegerAttr(type, llvm::APInt(64, value).trunc(width)));
+      b, splatOf(type, b.getIntegerAttr(element,
+                                        llvm::APInt(64, value).trunc(width))));
+}
+
+Type Num::shaped(Type element) const {
+  if (auto vector = dyn_cast<VectorType>(type()))
+    return vector.cloneWith(std::nullopt, element);
+  return element;
+}
+
+/// Gives both the shape of the one that is a vector.
+static void broadcast(Num &a, Num &b) {
+  auto widen = [](Num &scalar, Num &like) {
+    if (isa<VectorType>(like.type()) && !isa<VectorType>(scalar.type()))
+      scalar = {scalar.builder(),
+                vector::BroadcastOp::create(scalar.builder(),
+                                            like.shaped(scalar.type()),
+                                            scalar.get())};
+  };
+  widen(a, b);
+  widen(b, a);
 }
 
 template <typename FloatOp, typename IntOp>
 static Num binary(Num a, Num b) {
+  broadcast(a, b);
   if (a.isFloat())
     return {a.builder(), FloatOp::create(a.builder(), a.get(), b.get())};
   return {a.builder(), IntOp::create(a.builder(), a.get(), b.get())};
@@ -35,6 +67,7 @@ static Num binary(Num a, Num b) {
 
 static Num compare(Num a, Num b, arith::CmpFPredicate f,
                    arith::CmpIPredicate i) {
+  broadcast(a, b);
   if (a.isFloat())
     return {a.builder(), arith::CmpFOp::create(a.builder(), f, a, b)};
   return {a.builder(), arith::CmpIOp::create(a.builder(), i, a, b)};
@@ -50,7 +83,7 @@ Num Num::operator*(Num o) const {
   return binary<arith::MulFOp, arith::MulIOp>(*this, o);
 }
 Num Num::operator/(Num o) const {
-  return {*b, arith::DivFOp::create(*b, value, o.value)};
+  return binary<arith::DivFOp, arith::DivFOp>(*this, o);
 }
 Num Num::operator-() const {
   if (isFloat())
@@ -58,19 +91,19 @@ Num Num::operator-() const {
   return like(0) - *this;
 }
 Num Num::operator&(Num o) const {
-  return {*b, arith::AndIOp::create(*b, value, o.value)};
+  return binary<arith::AndIOp, arith::AndIOp>(*this, o);
 }
 Num Num::operator|(Num o) const {
-  return {*b, arith::OrIOp::create(*b, value, o.value)};
+  return binary<arith::OrIOp, arith::OrIOp>(*this, o);
 }
 Num Num::operator^(Num o) const {
-  return {*b, arith::XOrIOp::create(*b, value, o.value)};
+  return binary<arith::XOrIOp, arith::XOrIOp>(*this, o);
 }
 Num Num::operator<<(Num o) const {
-  return {*b, arith::ShLIOp::create(*b, value, o.value)};
+  return binary<arith::ShLIOp, arith::ShLIOp>(*this, o);
 }
 Num Num::operator>>(Num o) const {
-  return {*b, arith::ShRUIOp::create(*b, value, o.value)};
+  return binary<arith::ShRUIOp, arith::ShRUIOp>(*this, o);
 }
 Num Num::operator<(Num o) const {
   return compare(*this, o, arith::CmpFPredicate::OLT,
@@ -88,6 +121,9 @@ Num Num::operator!=(Num o) const {
 }
 
 Num facet::loops::select(Num condition, Num a, Num b) {
+  broadcast(a, b);
+  broadcast(a, condition); // a scalar condition of vectors could stay one
+  broadcast(a, b);
   return {a.builder(), arith::SelectOp::create(a.builder(), condition.get(),
                                                a.get(), b.get())};
 }
@@ -111,37 +147,35 @@ Num facet::loops::min(Num a, Num b) {
   return binary<arith::MinimumFOp, arith::MinSIOp>(a, b);
 }
 
-Num facet::loops::extend(Num x, Type type) {
-  if (x.type() == type)
+template <typename Op>
+static Num convert(Num x, Type element) {
+  if (x.element() == element)
     return x;
+  return {x.builder(), Op::create(x.builder(), x.shaped(element), x.get())};
+}
+
+Num facet::loops::extend(Num x, Type type) {
   if (x.isFloat())
-    return {x.builder(), arith::ExtFOp::create(x.builder(), type, x.get())};
-  if (x.type().isInteger(1))
-    return zeroExtend(x, type);
-  return {x.builder(), arith::ExtSIOp::create(x.builder(), type, x.get())};
+    return convert<arith::ExtFOp>(x, type);
+  return x.element().isInteger(1) ? zeroExtend(x, type)
+                                  : convert<arith::ExtSIOp>(x, type);
 }
 Num facet::loops::truncate(Num x, Type type) {
-  if (x.type() == type)
-    return x;
-  if (x.isFloat())
-    return {x.builder(), arith::TruncFOp::create(x.builder(), type, x.get())};
-  return {x.builder(), arith::TruncIOp::create(x.builder(), type, x.get())};
+  return x.isFloat() ? convert<arith::TruncFOp>(x, type)
+                     : convert<arith::TruncIOp>(x, type);
 }
 Num facet::loops::zeroExtend(Num x, Type type) {
-  if (x.type() == type)
-    return x;
-  return {x.builder(), arith::ExtUIOp::create(x.builder(), type, x.get())};
+  return convert<arith::ExtUIOp>(x, type);
 }
 Num facet::loops::toFloat(Num x, Type type) {
-  if (x.type().isInteger(1))
-    return {x.builder(), arith::UIToFPOp::create(x.builder(), type, x.get())};
-  return {x.builder(), arith::SIToFPOp::create(x.builder(), type, x.get())};
+  return x.element().isInteger(1) ? convert<arith::UIToFPOp>(x, type)
+                                  : convert<arith::SIToFPOp>(x, type);
 }
 Num facet::loops::toInt(Num x, Type type) {
-  return {x.builder(), arith::FPToSIOp::create(x.builder(), type, x.get())};
+  return convert<arith::FPToSIOp>(x, type);
 }
 Num facet::loops::bitcast(Num x, Type type) {
-  return {x.builder(), arith::BitcastOp::create(x.builder(), type, x.get())};
+  return convert<arith::BitcastOp>(x, type);
 }
 
 Num facet::loops::polynomial(Num x, llvm::ArrayRef<double> coefficients) {

@@ -5,6 +5,9 @@
 // and addi. A plain number on the right becomes a constant of the left side's
 // type. Comparisons are ordered (false with NaN) and signed.
 //
+// Scalars and vectors alike: a scalar that meets a vector is broadcast, and the
+// element type given to a conversion takes the shape of its operand.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef FACET_LIB_CONVERSION_KERNELTOLOOPS_NUM_H
@@ -13,6 +16,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/TypeUtilities.h"
 
 #include <type_traits>
 
@@ -20,7 +24,7 @@ namespace facet::loops {
 
 using LocBuilder = mlir::ImplicitLocOpBuilder;
 
-/// A constant of `type` (integer or float).
+/// A constant of `type` (integer, float, or a vector of them).
 mlir::Value constant(LocBuilder &b, mlir::Type type, double value);
 mlir::Value constant(LocBuilder &b, mlir::Type type, int64_t value);
 
@@ -33,7 +37,11 @@ public:
   explicit operator bool() const { return bool(value); }
   mlir::Type type() const { return value.getType(); }
   LocBuilder &builder() const { return *b; }
-  bool isFloat() const { return mlir::isa<mlir::FloatType>(value.getType()); }
+  mlir::Type element() const { return mlir::getElementTypeOrSelf(value); }
+  unsigned width() const { return element().getIntOrFloatBitWidth(); }
+  bool isFloat() const { return mlir::isa<mlir::FloatType>(element()); }
+  /// `element` in the shape of this value.
+  mlir::Type shaped(mlir::Type element) const;
 
   template <typename T>
   Num like(T number) const {

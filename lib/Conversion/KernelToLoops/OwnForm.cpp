@@ -15,8 +15,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Demand.h"
-#include "Forms.h"
+#include "OwnForm.h"
 #include "Interface.h"
 
 using namespace facet;
@@ -24,44 +23,6 @@ using namespace facet::loops;
 using namespace mlir;
 using kernel::ReduceKind;
 using kernel::StructuredOpInterface;
-
-namespace {
-
-class OwnForm {
-public:
-  OwnForm(kernel::FuncOp kernel, Functions &functions)
-      : kernel(kernel), functions(functions), demand(kernel, false),
-        frame(kernel, functions), b(frame.b) {}
-
-  LogicalResult run();
-
-private:
-  void chooseHomes();
-  bool updatesInPlace(Value value, BlockArgument parameter);
-  void emitImpl();
-  void emitOp(StructuredOpInterface op);
-  void emitMap(kernel::MapOp op);
-  void emitReduce(kernel::ReduceOp op);
-  void emitSoftmax(kernel::SoftmaxOp op);
-  /// The nest over the parallel iterators, where needed.
-  void forNeeded(StructuredOpInterface op,
-                 llvm::function_ref<void(llvm::ArrayRef<Value>)> body);
-  void copy(Value from, unsigned output);
-
-  kernel::FuncOp kernel;
-  Functions &functions;
-  Demand demand;
-  Workspace workspace;
-  /// Results of structured ops: where they are computed.
-  llvm::DenseMap<Value, unsigned> outputHome, slotHome;
-  llvm::SmallVector<std::pair<Value, unsigned>> copies;
-
-  Frame frame; // of NAME.impl
-  LocBuilder &b;
-  llvm::SmallVector<Storage> outputs, placed;
-};
-
-} // namespace
 
 //===----------------------------------------------------------------------===//
 // Homes
@@ -113,7 +74,7 @@ void OwnForm::chooseHomes() {
   llvm::append_range(copies, intoInouts);
   for (StructuredOpInterface op : demand.ops())
     for (Value result : op->getResults())
-      if (!outputHome.contains(result))
+      if (!outputHome.contains(result) && hasHome(result))
         slotHome[result] = workspace.add(
             loops::elementType(result),
             llvm::ArrayRef(op.getMixedExtents())
@@ -147,10 +108,9 @@ void OwnForm::emitMap(kernel::MapOp op) {
   });
 }
 
-/// One step of a reduction: what `values` make of `state`.
-static llvm::SmallVector<Value> combine(Frame &frame, ReduceKind kind,
-                                        ValueRange state,
-                                        llvm::ArrayRef<Value> values) {
+llvm::SmallVector<Value> facet::loops::combine(Frame &frame, ReduceKind kind,
+                                               ValueRange state,
+                                               llvm::ArrayRef<Value> values) {
   Num old = frame.num(state[0]), value = frame.num(values[0]);
   switch (kind) {
   case ReduceKind::Sum:
@@ -318,6 +278,7 @@ void OwnForm::emitImpl() {
     frame.tensors[value] = placed[slot];
   if (frame.failed)
     return;
+  prepare();
 
   Type i32 = b.getI32Type();
   frame.status = LLVM::AllocaOp::create(b, pointer, i32, frame.i64(1));

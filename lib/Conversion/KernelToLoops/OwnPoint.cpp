@@ -59,9 +59,8 @@ Num facet::loops::convert(Num x, Type from, Type to, kernel::CastMode mode) {
     }
     if (isStorage(to))
       return encodeFloat(value, to, mode == kernel::CastMode::RoundSat);
-    return to.getIntOrFloatBitWidth() < value.type().getIntOrFloatBitWidth()
-               ? truncate(value, to)
-               : extend(value, to);
+    return to.getIntOrFloatBitWidth() < value.width() ? truncate(value, to)
+                                                      : extend(value, to);
   case kernel::CastMode::Wrap:
     return wrapInteger(value, to);
   case kernel::CastMode::Sat:
@@ -138,9 +137,11 @@ Value OwnPoint::evaluate(Operation *inner, llvm::ArrayRef<Value> operands) {
     return operands.empty() ? Value(frame.i1(false)) : operands[0];
   }
   // arith has the language's meaning on travel forms.
-  OperationState state(inner->getLoc(), inner->getName(), operands,
-                       travelType(inner->getResult(0).getType()),
-                       inner->getAttrs());
+  Type travel = travelType(inner->getResult(0).getType());
+  OperationState state(
+      inner->getLoc(), inner->getName(), operands,
+      operands.empty() ? travel : frame.num(operands.back()).shaped(travel),
+      inner->getAttrs());
   return b.create(state)->getResult(0);
 }
 
