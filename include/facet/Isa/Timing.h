@@ -133,6 +133,9 @@ public:
   }
 
 private:
+  Ticks issueTime(const Program &program, const Instruction &instruction) const;
+  Cost addIssue(const Program &program, const Instruction &instruction,
+                Cost cost) const;
   Cost controlCost(const Instruction &instruction) const;
   Cost tensorCost(const Program &program, const Instruction &instruction,
                   bool slow, bool first) const;
