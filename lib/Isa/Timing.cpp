@@ -52,7 +52,9 @@ Cost Timing::tensorCost(const Program &program, const Instruction &instruction,
                         bool slow, bool first) const {
   const TensorEngine &t = machine.tensor;
   int64_t stretch = slow ? t.slowFactor : 1;
-  auto cycles = [&](int64_t n) { return base.fromCycles(n * stretch, t.clockMHz); };
+  auto cycles = [&](int64_t n) {
+    return base.fromCycles(n * stretch, t.clockMHz);
+  };
   auto latency = [&](int64_t ps) {
     return base.fromPs(ps + (slow ? t.slowLatencyPs : 0));
   };
@@ -98,18 +100,19 @@ Cost Timing::tensorCost(const Program &program, const Instruction &instruction,
     columns = int64_t(dst.elements());
     f32 = dst.dtype == DType::F32;
   }
-  int64_t floor = t.floorByStationary ? std::min(t.floorCycles, stationary)
-                                      : t.floorCycles;
+  int64_t floor =
+      t.floorByStationary ? std::min(t.floorCycles, stationary) : t.floorCycles;
   int64_t perColumn = f32 ? t.f32CyclesPerColumn : 1;
   Ticks stream = cycles(std::max(columns, floor) * perColumn);
   Ticks gap = slow ? 0 : base.fromPs(t.gapPs);
   Ticks interval = stream + gap;
   // A later pass also waits for its own weights.
-  Ticks reload =
-      base.fromMilliCycles(stationary * t.weightF32Cycles * stretch, t.clockMHz);
+  Ticks reload = base.fromMilliCycles(stationary * t.weightF32Cycles * stretch,
+                                      t.clockMHz);
   cost.portFree = (passes - 1) * std::max(interval, reload) + interval;
   cost.sourceFree = cost.portFree - gap;
-  cost.done = cost.sourceFree + cycles(t.fillDrainCycles) + latency(t.latencyPs);
+  cost.done =
+      cost.sourceFree + cycles(t.fillDrainCycles) + latency(t.latencyPs);
   cost.work = base.fromCycles(columns * perColumn * passes, t.clockMHz);
   return cost;
 }
@@ -175,7 +178,8 @@ static Shape shapeOf(const Machine &machine, const Program &program,
 
 static bool usesRoot(const Instruction &instruction) {
   for (const FieldInfo &field : opcodeInfo(instruction.opcode)->fields)
-    if (field.kind == FieldKind::Alu && llvm::StringRef(field.name) != "acc_op") {
+    if (field.kind == FieldKind::Alu &&
+        llvm::StringRef(field.name) != "acc_op") {
       Alu op = Alu(getField(instruction, field.place));
       if (op == Alu::Reciprocal || op == Alu::Sqrt || op == Alu::Rsqrt)
         return true;
@@ -184,8 +188,9 @@ static bool usesRoot(const Instruction &instruction) {
 }
 
 /// Thousandths of a cycle per element on the vector engine.
-static int64_t vectorRate(const Machine &machine, const Instruction &instruction,
-                          const Shape &shape, bool &fast) {
+static int64_t vectorRate(const Machine &machine,
+                          const Instruction &instruction, const Shape &shape,
+                          bool &fast) {
   const VectorEngine &v = machine.vector;
   if (usesRoot(instruction))
     return v.reciprocalCycles * 1000;
@@ -263,7 +268,8 @@ Cost Timing::elementCost(const Program &program, Engine engine,
       rate = g.twoInputCycles * 1000;
     if (usesRoot(instruction))
       rate = g.reciprocalCycles * 1000;
-    if (instruction.op() == Opcode::Iota || instruction.op() == Opcode::AffineSelect)
+    if (instruction.op() == Opcode::Iota ||
+        instruction.op() == Opcode::AffineSelect)
       startCycles = g.indexCycles;
     break;
   }
@@ -273,7 +279,8 @@ Cost Timing::elementCost(const Program &program, Engine engine,
   Ticks stream = base.fromMilliCycles(
       int64_t(shape.elements) * rate + startCycles * 1000, clock);
   cost.sourceFree = stream;
-  cost.portFree = std::max(base.fromCycles(floor, clock), stream + base.fromPs(gapPs));
+  cost.portFree =
+      std::max(base.fromCycles(floor, clock), stream + base.fromPs(gapPs));
   cost.done = stream + base.fromPs(latencyPs);
   return cost;
 }
@@ -320,7 +327,8 @@ Cost Timing::firstLoadCost(const Program &program, unsigned queue,
                   tensorCost(program, instruction, slow, /*first=*/true));
 }
 
-Ticks Timing::issueTime(const Program &program, const Instruction &instruction) const {
+Ticks Timing::issueTime(const Program &program,
+                        const Instruction &instruction) const {
   int64_t ps = machine.core.dispatchPs;
   if (machine.core.addressUpdatePs)
     for (unsigned slot = 0; slot != 5; ++slot)
@@ -343,7 +351,8 @@ Ticks Timing::hop(bool fromTransfer, const Instruction &waiting) const {
   const SemaphoreUnit &s = machine.semaphore;
   if (fromTransfer)
     return base.fromPs(s.hopFromDmaPs);
-  return base.fromPs(waiting.op() == Opcode::LoadWeights ? s.hopToWeightsPs : s.hopPs);
+  return base.fromPs(waiting.op() == Opcode::LoadWeights ? s.hopToWeightsPs
+                                                         : s.hopPs);
 }
 
 uint64_t facet::psumBanks(const Machine &machine, const Access &access,

@@ -55,13 +55,13 @@ TransferCost Timing::transfer(const Program &program, unsigned queue,
   cost.writesHbm = dst.space == Space::Hbm;
   uint64_t run = contiguousRun(dst);
   if (instruction.op() == Opcode::DmaTranspose)
-    cost.ratePercent = cost.readsHbm || cost.writesHbm ? dma.transposePercent
-                                                       : dma.transposeChipPercent;
+    cost.ratePercent = cost.readsHbm || cost.writesHbm
+                           ? dma.transposePercent
+                           : dma.transposeChipPercent;
   else
     run = std::gcd(run, contiguousRun(src));
 
-  uint64_t bytes =
-      run * std::max(dtypeBytes(dst.dtype), dtypeBytes(src.dtype));
+  uint64_t bytes = run * std::max(dtypeBytes(dst.dtype), dtypeBytes(src.dtype));
   uint64_t runs = dst.elements() / run;
   uint64_t longest = uint64_t(dma.packetBytes);
   if (bytes <= longest) {
@@ -78,10 +78,14 @@ TransferCost Timing::transfer(const Program &program, unsigned queue,
 
 Ticks Timing::packetNext(uint64_t bytes, int64_t ratePercent) const {
   return base.fromPs(machine.dma.packetGapPs) +
-         base.fromBytes(int64_t(bytes), std::max<int64_t>(1, machine.dma.rateMBs * ratePercent / 100));
+         base.fromBytes(
+             int64_t(bytes),
+             std::max<int64_t>(1, machine.dma.rateMBs * ratePercent / 100));
 }
 
 Ticks Timing::packetDone(uint64_t bytes, int64_t ratePercent) const {
   return base.fromPs(machine.dma.packetLatencyPs) +
-         base.fromBytes(int64_t(bytes), std::max<int64_t>(1, machine.dma.rateMBs * ratePercent / 100));
+         base.fromBytes(
+             int64_t(bytes),
+             std::max<int64_t>(1, machine.dma.rateMBs * ratePercent / 100));
 }

@@ -1,0 +1,149 @@
+//===- facet-sim.cpp - programs of the matrix engine, handled -------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Finds the verb and hands it the rest of the line.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Verbs.h"
+
+#include "facet/Isa/Assembler.h"
+#include "facet/Isa/Container.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace facet;
+using namespace facet::sim;
+using llvm::StringRef;
+
+static const Verb verbs[] = {
+    {"as", "assembles text into a program", "FILE.s -o FILE.engine", runAs},
+    {"dis", "prints a program as text", "FILE.engine [-o FILE.s]", runDis},
+    {"info", "says what a program is", "FILE.engine [--json] [-o FILE]",
+     runInfo},
+    {"diff", "compares two programs", "A.engine B.engine", runDiff},
+};
+
+//===----------------------------------------------------------------------===//
+// What verbs share
+//===----------------------------------------------------------------------===//
+
+int sim::usageError(const Verb &verb, const llvm::Twine &message) {
+  llvm::errs() << "facet-sim " << verb.name << ": error: " << message
+               << "\nusage: facet-sim " << verb.name << ' ' << verb.usage
+               << '\n';
+  return 2;
+}
+
+std::optional<std::string> sim::readFile(StringRef file, Diagnostics &diags) {
+  if (file != "-" && llvm::sys::fs::is_directory(file)) {
+    diags.error({file.str()}, "is a folder");
+    return std::nullopt;
+  }
+  auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(file);
+  if (!buffer) {
+    diags.error({file.str()},
+                "cannot be read: " +
+                    StringRef(buffer.getError().message()).lower());
+    return std::nullopt;
+  }
+  return (*buffer)->getBuffer().str();
+}
+
+std::optional<Program> sim::readProgramOrText(StringRef file,
+                                              Diagnostics &diags) {
+  std::optional<std::string> bytes = readFile(file, diags);
+  if (!bytes)
+    return std::nullopt;
+  llvm::ArrayRef<uint8_t> raw = llvm::arrayRefFromStringRef(*bytes);
+  if (isProgramFile(raw))
+    return readProgram(raw, file, diags);
+  StringRef text = diags.addBuffer(file, std::move(*bytes));
+  return assemble(text, file, diags);
+}
+
+bool sim::writeFile(StringRef file, StringRef bytes, Diagnostics &diags) {
+  auto failed = llvm::writeToOutput(file, [&](llvm::raw_ostream &os) {
+    os << bytes;
+    return llvm::Error::success();
+  });
+  if (!failed)
+    return true;
+  diags.error({file.str()},
+              "cannot be written: " +
+                  StringRef(llvm::toString(std::move(failed))).lower());
+  return false;
+}
+
+int sim::report(const Diagnostics &diags) {
+  renderDiagnostics(diags, DiagnosticFormat::Text,
+                    llvm::sys::Process::StandardErrHasColors(), llvm::errs());
+  return diags.hasErrors() ? 1 : 0;
+}
+
+int sim::parseFiles(const Verb &verb, llvm::ArrayRef<StringRef> args,
+                    size_t numFiles, FileArguments &result,
+                    llvm::function_ref<bool(StringRef)> other) {
+  for (size_t i = 0; i != args.size(); ++i) {
+    StringRef arg = args[i];
+    if (arg == "-o") {
+      if (++i == args.size())
+        return usageError(verb, "-o wants a file");
+      result.output = args[i];
+    } else if (arg == "-" || !arg.starts_with("-")) {
+      result.files.push_back(arg);
+    } else if (!other || !other(arg)) {
+      return usageError(verb, "unknown option '" + arg + "'");
+    }
+  }
+  if (result.files.size() != numFiles)
+    return usageError(verb, "want " + llvm::Twine(numFiles) +
+                                (numFiles == 1 ? " file" : " files") +
+                                ", got " + llvm::Twine(result.files.size()));
+  return 0;
+}
+
+//===----------------------------------------------------------------------===//
+// main
+//===----------------------------------------------------------------------===//
+
+static void printHelp(llvm::raw_ostream &os) {
+  os << "facet-sim: programs of the matrix engine\n\nusage: facet-sim VERB "
+        "...\n\n";
+  for (const Verb &verb : verbs)
+    os << "  " << llvm::left_justify(verb.name, 6) << verb.summary << '\n';
+  os << "\nfacet-sim VERB --help says how a verb is used\n";
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  setMachineExecutable(argv[0]);
+  llvm::SmallVector<StringRef> args(argv + 1, argv + argc);
+  if (args.empty()) {
+    printHelp(llvm::errs());
+    return 2;
+  }
+  if (args[0] == "--help" || args[0] == "-h" || args[0] == "help") {
+    printHelp(llvm::outs());
+    return 0;
+  }
+  for (const Verb &verb : verbs) {
+    if (args[0] != verb.name)
+      continue;
+    llvm::ArrayRef<StringRef> rest = llvm::ArrayRef(args).drop_front();
+    if (llvm::is_contained(rest, "--help") || llvm::is_contained(rest, "-h")) {
+      llvm::outs() << verb.summary << "\nusage: facet-sim " << verb.name << ' '
+                   << verb.usage << '\n';
+      return 0;
+    }
+    return verb.run(verb, rest);
+  }
+  llvm::errs() << "facet-sim: error: no verb is called '" << args[0] << "'\n";
+  printHelp(llvm::errs());
+  return 2;
+}
