@@ -67,7 +67,7 @@
 
 // CHECK: .queue sync
 // CHECK-NEXT: .ring r1 depth=3
-// CHECK: dma_copy dst=sbuf.bf16[0:128, 256*r1, 128], src=hbm.bf16[x, 128@512, 131072*i1 + 256*i0, 128]
+// CHECK: dma_copy dst=sbuf.bf16[0:128, 256*r1, 128], src=hbm.bf16[x, 128@512, 256*i0 + 131072*i1, 128]
 // CHECK: dma_copy dst=hbm.f32[y, 128, 0, 512], src=sbuf.f32[0:128, 0x8000, 512], ring=2, wait(drained >= 1), update(stored += 4)
 .queue sync
   .ring r1 depth=3
