@@ -26,9 +26,41 @@ static std::string number(size_t count, StringRef what) {
   return std::to_string(count) + " " + what.str() + (count == 1 ? "" : "s");
 }
 
+std::string facet::wrongCount(StringRef name, size_t count,
+                              const GlobalNames &names) {
+  auto wrong = [&](const Twine &takes, StringRef rest = "") {
+    return ("`" + name + "` takes " + takes + ", found " + Twine(count) + rest)
+        .str();
+  };
+  if ((name == "min" || name == "max") && count < 2)
+    return wrong("two or more arguments",
+                 ("; over an index it is written `" + name + "[k](…)`").str());
+  if (name == "where" && count != 3)
+    return wrong("3 arguments, `where(condition, a, b)`");
+  if (name == "clamp" && count != 3)
+    return wrong("3 arguments, `clamp(x, least, most)`");
+  if (unaryByName(name) && count != 1)
+    return wrong("1 argument");
+  if (auto found = names.functions.find(name); found != names.functions.end())
+    if (size_t wanted = found->second.syntax->parameters.size();
+        count != wanted)
+      return wrong(number(wanted, "argument"));
+  return "";
+}
+
 Value KernelChecker::checkCall(const syntax::Expr &expr,
                                const Environment &env) {
   StringRef name = expr.text;
+  auto function = names.functions.find(name);
+  if (std::string problem = wrongCount(name, expr.operands.size(), names);
+      !problem.empty()) {
+    Diagnostic &diagnostic = error(place(expr.mainSpan, env), problem, &env);
+    if (function != names.functions.end())
+      diagnostic.note(
+          placeIn(function->second.file, function->second.syntax->name.span),
+          "the function is here");
+    return {};
+  }
   if (name == "min" || name == "max")
     return checkMinMax(expr, env);
   if (name == "where")
@@ -36,12 +68,7 @@ Value KernelChecker::checkCall(const syntax::Expr &expr,
   if (name == "clamp")
     return checkClamp(expr, env);
   if (std::optional<UnaryOp> op = unaryByName(name)) {
-    if (expr.operands.size() != 1) {
-      error(place(expr.mainSpan, env), "`" + name +
-                                           "` takes 1 argument, found " +
-                                           Twine(expr.operands.size()));
-      return {};
-    }
+
     Value operand = check(*expr.operands[0], env);
     return operand.failed() ? operand : applyUnary(*op, expr, operand, env);
   }
@@ -59,7 +86,6 @@ Value KernelChecker::checkCall(const syntax::Expr &expr,
     return {make(ExprKind::Size, ScalarType::I64, place(expr.span, env)),
             nullptr};
   }
-  auto function = names.functions.find(name);
   if (function != names.functions.end())
     return expand(function->second, expr, env);
   return unknownCall(expr, env);
@@ -67,14 +93,7 @@ Value KernelChecker::checkCall(const syntax::Expr &expr,
 
 Value KernelChecker::checkMinMax(const syntax::Expr &expr,
                                  const Environment &env) {
-  if (expr.operands.size() < 2) {
-    error(place(expr.mainSpan, env),
-          "`" + expr.text +
-              "` takes two or more arguments, found 1; over an "
-              "index it is written `" +
-              expr.text + "[k](…)`");
-    return {};
-  }
+
   Value result = check(*expr.operands[0], env);
   for (size_t i = 1; i < expr.operands.size(); ++i) {
     Value next = check(*expr.operands[i], env);
@@ -89,12 +108,7 @@ Value KernelChecker::checkMinMax(const syntax::Expr &expr,
 
 Value KernelChecker::checkClamp(const syntax::Expr &expr,
                                 const Environment &env) {
-  if (expr.operands.size() != 3) {
-    error(place(expr.mainSpan, env),
-          "`clamp` takes 3 arguments, `clamp(x, least, most)`, found " +
-              Twine(expr.operands.size()));
-    return {};
-  }
+
   Value x = check(*expr.operands[0], env);
   Value least = check(*expr.operands[1], env);
   Value most = check(*expr.operands[2], env);
@@ -110,12 +124,7 @@ Value KernelChecker::checkClamp(const syntax::Expr &expr,
 
 Value KernelChecker::checkWhere(const syntax::Expr &expr,
                                 const Environment &env) {
-  if (expr.operands.size() != 3) {
-    error(place(expr.mainSpan, env),
-          "`where` takes 3 arguments, `where(condition, a, b)`, found " +
-              Twine(expr.operands.size()));
-    return {};
-  }
+
   const Expr *choice = condition(*expr.operands[0], env, "`where`");
   Value a = check(*expr.operands[1], env);
   Value b = check(*expr.operands[2], env);
@@ -190,24 +199,13 @@ Value KernelChecker::applyUnary(UnaryOp op, const syntax::Expr &expr,
 
 Value KernelChecker::expand(const FunctionDef &function,
                             const syntax::Expr &expr, const Environment &env) {
-  size_t wanted = function.syntax->parameters.size();
   llvm::SmallVector<Value> arguments;
   bool good = true;
   for (const syntax::ExprPtr &operand : expr.operands) {
     arguments.push_back(check(*operand, env));
     good &= !arguments.back().failed();
   }
-  if (function.broken)
-    return {};
-  if (expr.operands.size() != wanted) {
-    error(place(expr.mainSpan, env),
-          "`" + expr.text + "` takes " + number(wanted, "argument") +
-              ", found " + Twine(expr.operands.size()))
-        .note(placeIn(function.file, function.syntax->name.span),
-              "the function is here");
-    return {};
-  }
-  if (!good)
+  if (function.broken || !good)
     return {};
   if (callDepth >= mostCalls) {
     error(place(expr.mainSpan, env),
@@ -267,32 +265,42 @@ Value KernelChecker::unknownCall(const syntax::Expr &expr,
                                  const Environment &env) {
   StringRef name = expr.text;
   Place where = place(expr.mainSpan, env);
-  if (auto found = names.kernels.find(name); found != names.kernels.end()) {
-    error(where, "`" + name +
-                     "` is a kernel; calls of kernels are not part of "
-                     "the language: share expressions by `fn`, or "
-                     "call one kernel after the other")
-        .note(found->second, "the kernel is here");
-    return {};
-  }
-  if (auto later = names.laterFunctions.find(name);
-      later != names.laterFunctions.end()) {
-    error(where, "`" + name +
-                     "` is called before it is defined; names are "
-                     "defined before use")
-        .note(later->second, "defined here");
-    return {};
-  }
-  if (findIndex(name) || variables.count(name)) {
+  failed = true;
+  if (findIndex(name) || variables.count(name))
     error(where, "`" + name +
                      "` is no function; subscripts stand in brackets, "
                      "`" +
                      name + "[…]`");
-    return {};
+  else
+    reportUnknownFunction(name, where, names, diagnostics);
+  return {};
+}
+
+void facet::reportUnknownFunction(StringRef name, Place where,
+                                  const GlobalNames &names,
+                                  Diagnostics &diagnostics) {
+  if (auto found = names.kernels.find(name); found != names.kernels.end()) {
+    diagnostics
+        .error(where, "`" + name +
+                          "` is a kernel; calls of kernels are not "
+                          "part of the language: share expressions "
+                          "by `fn`, or call one kernel after the "
+                          "other")
+        .note(found->second, "the kernel is here");
+    return;
+  }
+  if (auto later = names.laterFunctions.find(name);
+      later != names.laterFunctions.end()) {
+    diagnostics
+        .error(where, "`" + name +
+                          "` is called before it is defined; names "
+                          "are defined before use")
+        .note(later->second, "defined here");
+    return;
   }
   if (StringRef instead = insteadOfCall(name); !instead.empty()) {
-    error(where, "unknown function `" + name + "`: " + instead);
-    return {};
+    diagnostics.error(where, "unknown function `" + name + "`: " + instead);
+    return;
   }
   llvm::SmallVector<StringRef> known;
   for (WordKind kind : {WordKind::Function, WordKind::Reduction})
@@ -301,8 +309,7 @@ Value KernelChecker::unknownCall(const syntax::Expr &expr,
     known.push_back(entry.first());
   llvm::sort(known);
   std::string similar = nearest(name, known);
-  error(where,
-        "unknown function `" + name + "`" +
-            (similar.empty() ? "" : "; did you mean `" + similar + "`?"));
-  return {};
+  diagnostics.error(
+      where, "unknown function `" + name + "`" +
+                 (similar.empty() ? "" : "; did you mean `" + similar + "`?"));
 }

@@ -44,6 +44,8 @@ std::unique_ptr<Kernel> KernelChecker::run() {
   noteSizes(syntax.results, /*results=*/true);
   declareParams(syntax.arguments, /*results=*/false);
   declareParams(syntax.results, /*results=*/true);
+  if (isAmbiguous)
+    return nullptr; // the statements would only repeat the mistake
   collectLets();
   checkRequirements();
   for (const syntax::Statement &statement : syntax.statements) {
@@ -113,11 +115,12 @@ void KernelChecker::declareParam(const syntax::Param &param, bool isResult) {
   checkParamType(param, *variable);
 
   auto [old, isNew] = variables.try_emplace(param.name.text, variable.get());
-  if (!isNew)
+  if (!isNew) {
+    isAmbiguous = true;
     error(where, "`" + param.name.text + "` is declared twice")
         .note(old->second->place, "first declared here");
-  else if (auto function = names.functions.find(param.name.text);
-           function != names.functions.end())
+  } else if (auto function = names.functions.find(param.name.text);
+             function != names.functions.end())
     error(where, "`" + param.name.text + "` is the name of a function")
         .note(
             placeIn(function->second.file, function->second.syntax->name.span),
@@ -151,16 +154,17 @@ void KernelChecker::checkParamType(const syntax::Param &param,
               "` share a byte, so they come in arrays; a scalar is `i32`");
     return;
   }
-  bool hasSize = false, even = false;
+  bool hasSize = false;
+  int64_t length = 1;
   for (const Dim &dim : variable.axes.back().dims) {
     hasSize |= dim.size.has_value();
-    even |= !dim.size && dim.constant % 2 == 0;
+    length *= dim.size ? 1 : dim.constant;
   }
-  if (!hasSize && !even)
+  if (!hasSize && length % 2)
     error(placeIn(file, param.axes.back().span),
-          "the last axis of a `" + spelling(variable.type) +
-              "` array is even, as two elements share a byte; found " +
-              Twine(variable.axes.back().dims.front().constant));
+          "the last axis of `" + spelling(variable.type) +
+              "` arrays is even, as two elements share a byte; found " +
+              Twine(length));
 }
 
 /// nullopt, with a message, for a size that no argument or result has.
@@ -211,7 +215,8 @@ void KernelChecker::checkStatement(const syntax::Statement &statement) {
   current = target;
   currentSyntax = &statement;
   bool bindsAreGood = bindLeft(statement, *target);
-  Value value = check(*statement.value, env);
+  // Without its indices the right side would only repeat the mistake.
+  Value value = bindsAreGood ? check(*statement.value, env) : Value();
   const Expr *stored = nullptr;
   if (!value.failed()) {
     if (statement.isLet)
@@ -281,6 +286,7 @@ Variable *KernelChecker::targetOf(const syntax::Statement &statement) {
     return nullptr;
   }
   if (!known) {
+    lostTarget = true;
     llvm::SmallVector<StringRef> targets;
     for (const auto &variable : kernel->variables)
       if (variable->kind == VariableKind::Result ||
@@ -387,8 +393,9 @@ void KernelChecker::checkAllAssigned() {
       continue;
     if (assigned.count(variable.get()))
       continue;
-    // It may stand in a statement that did not parse or was refused.
-    if (llvm::any_of(syntax.statements, [&](const syntax::Statement &s) {
+    // It may be meant by a statement that was refused.
+    if (lostTarget ||
+        llvm::any_of(syntax.statements, [&](const syntax::Statement &s) {
           return s.target.text == variable->name;
         }))
       continue;

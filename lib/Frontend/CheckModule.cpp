@@ -261,6 +261,14 @@ bool ModuleChecker::checkFunctionBody(const syntax::Function &function,
       return refuse("`" + expr.text +
                     "` calls itself; recursion is not part "
                     "of the language");
+    if (!wordKind(expr.text) && !names.functions.count(expr.text)) {
+      reportUnknownFunction(expr.text, where, names, diagnostics);
+      return false;
+    }
+    if (std::string problem =
+            wrongCount(expr.text, expr.operands.size(), names);
+        !problem.empty())
+      return refuse(problem);
     break;
   default:
     break;

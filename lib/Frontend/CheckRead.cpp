@@ -118,8 +118,9 @@ bool KernelChecker::mayRead(const Variable &variable, const syntax::Expr &expr,
     return false;
   }
   if (mode == Mode::When) {
-    error(where, "`when` takes sizes, numbers and leading dimensions, `ld(" +
-                     variable.name + ")`");
+    error(where, "`when` takes sizes, numbers and leading dimensions, "
+                 "`ld(name)`; `" +
+                     variable.name + "` is none of these");
     return false;
   }
   if (variable.kind == VariableKind::Result) {

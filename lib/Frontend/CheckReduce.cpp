@@ -39,27 +39,27 @@ bool KernelChecker::nameIsFree(StringRef name, Place where, StringRef what) {
     other = variable->second->place;
     switch (variable->second->kind) {
     case VariableKind::Result:
-      kind = "result";
+      kind = "a result";
       break;
     case VariableKind::Let:
-      kind = "`let`";
+      kind = "a `let`";
       break;
     default:
-      kind = "argument";
+      kind = "an argument";
     }
   } else if (auto let = lets.find(name); let != lets.end()) {
     other = let->second;
-    kind = "`let`";
+    kind = "a `let`";
   } else if (auto function = names.functions.find(name);
              function != names.functions.end()) {
     other = placeIn(function->second.file, function->second.syntax->name.span);
-    kind = "function";
+    kind = "a function";
   } else {
     return true;
   }
-  error(where, what + " `" + name + "` bears the name of a " + kind +
+  error(where, what + " `" + name + "` bears the name of " + kind +
                    "; choose another name")
-      .note(other, "the " + kind + " is here");
+      .note(other, "`" + name + "` is " + kind + " here");
   return false;
 }
 

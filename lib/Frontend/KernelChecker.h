@@ -28,6 +28,15 @@ struct GlobalNames {
   llvm::StringMap<Place> laterFunctions; // defined further down in this file
 };
 
+/// Why `count` arguments are wrong for the function `name`, for a message;
+/// empty when they are right or nothing is known of the function.
+std::string wrongCount(llvm::StringRef name, size_t count,
+                       const GlobalNames &names);
+
+/// Says that no function `name` can be called here, and what to write instead.
+void reportUnknownFunction(llvm::StringRef name, Place where,
+                           const GlobalNames &names, Diagnostics &diagnostics);
+
 /// Literals, and operations on literals only, wait here for their type.
 struct Pending {
   enum Kind : uint8_t { Leaf, Unary, Binary, Select };
@@ -226,6 +235,8 @@ private:
   unsigned depth = 0;
   unsigned callDepth = 0;
   bool tooLarge = false;
+  bool isAmbiguous = false; // an argument or result is declared twice
+  bool lostTarget = false;  // a statement assigns an unknown name
   bool failed = false;
 };
 

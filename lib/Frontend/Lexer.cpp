@@ -88,9 +88,7 @@ Token Lexer::next() {
       return string();
     } else {
       Token token = punctuation();
-      if (!token.is(TokenKind::End))
-        return token;
-      reportForeignByte();
+      return token.is(TokenKind::End) ? foreignBytes() : token;
     }
   }
 }
@@ -147,16 +145,17 @@ Token Lexer::word() {
   else if (name.front() == '_')
     diagnostics.error(placeIn(file, spanOf(position, end)),
                       "a name begins with a letter; found `" + name + "`");
-  if (llvm::isUpper(name.front()))
-    return make(TokenKind::Size, name.size());
-  TokenKind kind = TokenKind::Name;
+  TokenKind kind =
+      llvm::isUpper(name.front()) ? TokenKind::Size : TokenKind::Name;
   if (auto reserved = wordKind(name)) {
     static constexpr TokenKind kinds[] = {
         TokenKind::Keyword, TokenKind::Type, TokenKind::Reduction,
         TokenKind::Function, TokenKind::Later};
     kind = kinds[static_cast<unsigned>(*reserved)];
   }
-  return make(kind, name.size());
+  Token token = make(kind, name.size());
+  token.text = name.take_front(maxNameLength);
+  return token;
 }
 
 /// INT or FLOAT. What hangs on to it (`12ab`, `0x1f`, `1.0f`) is part of the
@@ -216,9 +215,7 @@ Token Lexer::string() {
     end = std::min(end, text.size());
     diagnostics.error(placeIn(file, spanOf(position, position + 1)),
                       "string has no closing `\"` on its line");
-    Token token = make(TokenKind::String, end - position);
-    token.text = token.text.drop_front().rtrim("\r");
-    return token;
+    return make(TokenKind::Invalid, end - position);
   }
   checkUtf8(position + 1, end);
   size_t nul = text.slice(position, end).find('\0');
@@ -303,21 +300,34 @@ Token Lexer::punctuation() {
   }
 }
 
-/// What to write for a character that looks like one of ours.
-static StringRef asciiFor(StringRef character) {
-  static constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral> table[] =
-      {{"≤", "<="}, {"≥", ">="}, {"≠", "!="}, {"·", "*"},  {"×", "*"},
-       {"−", "-"},  {"–", "-"},  {"÷", "/"},  {"→", "->"}, {"∞", "inf"},
-       {"“", "\""}, {"”", "\""}, {"∧", "&&"}, {"∨", "||"}, {"¬", "!"}};
-  for (const auto &[theirs, ours] : table)
-    if (theirs == character)
-      return ours;
-  return {};
+namespace {
+/// A character that looks like one of ours.
+struct LookAlike {
+  llvm::StringLiteral theirs, ours;
+  TokenKind kind;
+};
+} // namespace
+
+static const LookAlike *lookAlike(StringRef character) {
+  static constexpr LookAlike table[] = {
+      {"≤", "<=", TokenKind::LessEqual}, {"≥", ">=", TokenKind::GreaterEqual},
+      {"≠", "!=", TokenKind::NotEqual},  {"·", "*", TokenKind::Star},
+      {"×", "*", TokenKind::Star},       {"−", "-", TokenKind::Minus},
+      {"–", "-", TokenKind::Minus},      {"÷", "/", TokenKind::Slash},
+      {"→", "->", TokenKind::Arrow},     {"∧", "&&", TokenKind::And},
+      {"∨", "||", TokenKind::Or},        {"¬", "!", TokenKind::Not},
+      {"“", "\"", TokenKind::Invalid},   {"”", "\"", TokenKind::Invalid},
+      {"∞", "inf", TokenKind::Invalid}};
+  for (const LookAlike &entry : table)
+    if (entry.theirs == character)
+      return &entry;
+  return nullptr;
 }
 
-/// Reports the bytes here that cannot begin a token and skips all of their
-/// kind that follow: a line of garbage is one message.
-bool Lexer::reportForeignByte() {
+/// Reports the bytes here that cannot begin a token, with all of their kind
+/// that follow, so that a line of garbage is one message. A look-alike goes on
+/// as the token it was meant to be.
+Token Lexer::foreignBytes() {
   auto foreign = [&](size_t at) {
     unsigned char c = text[at];
     return c >= 0x80 || (c < 0x20 && !llvm::isSpace(c)) || c == 0x7f;
@@ -338,10 +348,14 @@ bool Lexer::reportForeignByte() {
       end = begin + length;
       StringRef character = text.slice(begin, end);
       problem = "`" + character.str() + "` is not ASCII";
-      if (StringRef ours = asciiFor(character); !ours.empty())
-        problem += "; write `" + ours.str() + "`";
-      else
-        problem += "; names and operators are, comments may hold any text";
+      if (const LookAlike *meant = lookAlike(character)) {
+        problem += "; write `" + meant->ours.str() + "`";
+        diagnostics.error(placeIn(file, spanOf(begin, end)), problem);
+        Token token = make(meant->kind, end - begin);
+        token.text = meant->ours;
+        return token;
+      }
+      problem += "; names and operators are, comments may hold any text";
     }
   } else if (foreign(begin) || llvm::isSpace(c)) {
     problem = "found control character 0x" + llvm::utohexstr(c, true, 2) +
@@ -352,8 +366,7 @@ bool Lexer::reportForeignByte() {
   diagnostics.error(placeIn(file, spanOf(begin, end)), problem);
   while (end < text.size() && (foreign(end) || text[end] == char(c)))
     ++end;
-  position = end;
-  return true;
+  return make(TokenKind::Invalid, end - begin);
 }
 
 /// Reports the first byte in [from, to) that is not UTF-8.

@@ -10,6 +10,7 @@ namespace facet {
 
 enum class TokenKind : uint8_t {
   End,
+  Invalid, // a message was given
   Comment, // only when asked for
   Name,
   Size, // a name with a capital
@@ -93,7 +94,7 @@ private:
   Token number();
   Token string();
   Token punctuation();
-  bool reportForeignByte();
+  Token foreignBytes();
   bool checkUtf8(size_t from, size_t to);
 
   Token make(TokenKind kind, size_t length);

@@ -68,11 +68,10 @@ bool Parser::measure(Expr &expr) {
   return false;
 }
 
-/// Operators that only other languages have, where ours would go on.
-bool Parser::refuseForeignOperator() {
+/// Operators that only other languages have, wherever they stand.
+bool Parser::refuseForeignWord() {
   switch (token.kind) {
   case TokenKind::BitOperator:
-  case TokenKind::Pipe:
     error(token.span, "`" + token.text +
                           "`: bit operations are not part of the language; "
                           "conditions are joined by `&&` and `||`, fields of "
@@ -86,21 +85,10 @@ bool Parser::refuseForeignOperator() {
     error(token.span, "`?` is not part of the language; choose with "
                       "`where(condition, a, b)`");
     return true;
-  case TokenKind::Assign:
-    error(token.span, "`=` assigns and stands after the left side of a "
-                      "statement only; compare with `==`");
-    return true;
   case TokenKind::CompoundAssign:
     error(token.span, "`" + token.text +
                           "` is not part of the language; an `inout` reads its "
                           "old value, `c[m, n] = c[m, n] + …`");
-    return true;
-  case TokenKind::Dot:
-    error(token.span, "`.` stands in a number and in `.sat` after a type only");
-    return true;
-  case TokenKind::LeftBracket:
-    error(token.span, "only names take subscripts; give the expression a name "
-                      "with `let`");
     return true;
   case TokenKind::Ellipsis:
     error(token.span,
@@ -112,6 +100,30 @@ bool Parser::refuseForeignOperator() {
     return true;
   default:
     return false;
+  }
+}
+
+/// The same, and ours where they cannot stand, right behind an expression.
+bool Parser::refuseForeignOperator() {
+  switch (token.kind) {
+  case TokenKind::Pipe:
+    error(token.span, "`|` stands before a filter only: bit operations are not "
+                      "part of the language, and conditions are joined by `&&` "
+                      "and `||`");
+    return true;
+  case TokenKind::Assign:
+    error(token.span, "`=` assigns and stands after the left side of a "
+                      "statement only; compare with `==`");
+    return true;
+  case TokenKind::Dot:
+    error(token.span, "`.` stands in a number and in `.sat` after a type only");
+    return true;
+  case TokenKind::LeftBracket:
+    error(token.span, "only names take subscripts; give the expression a name "
+                      "with `let`");
+    return true;
+  default:
+    return refuseForeignWord();
   }
 }
 
@@ -208,14 +220,11 @@ ExprPtr Parser::parsePrimary() {
     paren->operands.push_back(std::move(inner));
     return measure(*paren) ? std::move(paren) : nullptr;
   }
-  case TokenKind::Ellipsis:
-  case TokenKind::BitOperator:
-    refuseForeignOperator();
-    return nullptr;
   default:
     break;
   }
-  error(token.span, "expected an expression, found " + found());
+  if (!refuseForeignWord())
+    error(token.span, "expected an expression, found " + found());
   return nullptr;
 }
 
@@ -399,11 +408,9 @@ bool Parser::parseSubscript(Subscript &subscript, StringRef array) {
     return computed();
   case TokenKind::Colon:
     break;
-  case TokenKind::Ellipsis:
-    refuseForeignOperator();
-    return false;
   default:
-    error(token.span, "expected a subscript, found " + found());
+    if (!refuseForeignWord())
+      error(token.span, "expected a subscript, found " + found());
     return false;
   }
   if (token.is(TokenKind::Colon)) {

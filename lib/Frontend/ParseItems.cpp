@@ -37,10 +37,17 @@ std::string Parser::found() const {
   return "`" + text + "`";
 }
 
+/// A malformed token was reported by the lexer; what fails for it is silent.
+Diagnostic &Parser::error(Span span, const Twine &message) {
+  if (token.is(TokenKind::Invalid))
+    return ignored;
+  return diagnostics.error(placeIn(file, span), message);
+}
+
 bool Parser::expect(TokenKind kind, const Twine &what) {
   if (consume(kind))
     return true;
-  if (!refuseForeignOperator())
+  if (!refuseForeignWord())
     error(token.span, "expected " + what + ", found " + found());
   return false;
 }
@@ -54,11 +61,9 @@ bool Parser::expectName(Identifier &name, const Twine &what) {
                           "` begins with a capital and so is a size; " + what +
                           " begins with a small letter");
   else if (token.isWord())
-    error(token.span, "`" + token.text +
-                          "` is a reserved word; choose another "
-                          "name for " +
-                          what);
-  else if (!refuseForeignOperator())
+    error(token.span,
+          "`" + token.text + "` is a reserved word and cannot be " + what);
+  else if (!refuseForeignWord())
     error(token.span, "expected " + what + ", found " + found());
   return false;
 }
@@ -128,7 +133,7 @@ syntax::Function Parser::parseFunction() {
   syntax::Function function;
   advance();
   auto parse = [&] {
-    if (!expectName(function.name, "the function"))
+    if (!expectName(function.name, "the name of a function"))
       return false;
     if (!expect(TokenKind::LeftParen, "`(` after the function's name"))
       return false;
@@ -175,7 +180,7 @@ Kernel Parser::parseKernel() {
 }
 
 bool Parser::parseKernelHeader(Kernel &kernel) {
-  if (!expectName(kernel.name, "the kernel"))
+  if (!expectName(kernel.name, "the name of a kernel"))
     return false;
   if (token.is(TokenKind::Less) || token.is(TokenKind::LeftBracket)) {
     error(token.span, "type parameters are not part of the language; write one "
@@ -235,10 +240,10 @@ static StringRef ownTypeFor(StringRef theirs) {
 
 bool Parser::parseParam(Param &param) {
   if (token.is(TokenKind::Ellipsis)) {
-    refuseForeignOperator();
+    refuseForeignWord();
     return false;
   }
-  if (!expectName(param.name, "an argument or result") ||
+  if (!expectName(param.name, "the name of an argument or result") ||
       !expect(TokenKind::Colon,
               "`:` and a type after `" + param.name.text + "`"))
     return false;
@@ -265,7 +270,7 @@ bool Parser::parseParam(Param &param) {
     else if (!hint.empty())
       error(token.span,
             "`" + token.text + "` is no type; did you mean `" + hint + "`?");
-    else if (!refuseForeignOperator())
+    else if (!refuseForeignWord())
       error(token.span,
             "expected a type such as `f32` or `bf16`, found " + found());
     return false;
@@ -343,7 +348,7 @@ bool Parser::parseDim(Dim &dim) {
                           "` for `" + token.text + "`");
     return false;
   } else {
-    if (!refuseForeignOperator())
+    if (!refuseForeignWord())
       error(token.span, "expected a size or a number, found " + found());
     return false;
   }
@@ -400,7 +405,7 @@ bool Parser::parseStatement(Statement &statement) {
     advance();
   else if (!token.is(TokenKind::Name) && !token.is(TokenKind::Size) &&
            !token.isWord()) {
-    if (!refuseForeignOperator())
+    if (!refuseForeignWord())
       error(token.span, "expected a statement or `}`, found " + found());
     advance();
     return false;

@@ -41,7 +41,7 @@ std::optional<Schedule> Parser::parseSchedule() {
 }
 
 bool Parser::parseScheduleHeader(Schedule &schedule) {
-  if (!expectName(schedule.kernel, "the kernel a schedule is for"))
+  if (!expectName(schedule.kernel, "the name of a kernel"))
     return false;
   if (!token.is("on")) {
     error(token.span,

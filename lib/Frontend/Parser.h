@@ -54,6 +54,7 @@ private:
   syntax::ExprPtr make(syntax::ExprKind kind, const Token &token);
   bool measure(syntax::Expr &expr);
   bool refuseForeignOperator();
+  bool refuseForeignWord();
 
   // Tokens.
   void advance() {
@@ -70,9 +71,7 @@ private:
   bool expect(TokenKind kind, const llvm::Twine &what);
   bool expectName(syntax::Identifier &name, const llvm::Twine &what);
   std::string found() const;
-  Diagnostic &error(syntax::Span span, const llvm::Twine &message) {
-    return diagnostics.error(syntax::placeIn(file, span), message);
-  }
+  Diagnostic &error(syntax::Span span, const llvm::Twine &message);
   bool atItem() const {
     return token.is("import") || token.is("fn") || token.is("kernel") ||
            token.is("schedule");
@@ -87,6 +86,7 @@ private:
   syntax::Span previousEnd;
   unsigned nesting = 0;
   llvm::StringRef assigning; // the name left of `=`
+  Diagnostic ignored;
 
   static constexpr unsigned maxNesting = 200;
 };

@@ -111,14 +111,25 @@ StringRef facet::insteadOf(StringRef word) {
 std::string facet::nearest(StringRef name,
                            llvm::ArrayRef<StringRef> candidates) {
   // A third of the name may differ: `softmx` finds `softmax`, `q` finds none.
-  unsigned best = std::max<size_t>(name.size() / 3, 1) + 1;
   if (name.size() < 2)
     return "";
+  unsigned most = name.size() < 4 ? 1 : (name.size() + 2) / 3;
+  // Of equally near ones the longest common beginning wins.
+  auto likeness = [&](StringRef candidate, unsigned distance) {
+    size_t common = 0;
+    while (common < std::min(name.size(), candidate.size()) &&
+           name[common] == candidate[common])
+      ++common;
+    return std::make_pair(-static_cast<int>(distance), common);
+  };
   StringRef found;
+  std::pair<int, size_t> best;
   for (StringRef candidate : candidates) {
-    unsigned distance = name.edit_distance(candidate, true, best);
-    if (distance < best && distance < candidate.size()) {
-      best = distance;
+    unsigned distance = name.edit_distance(candidate, true, most + 1);
+    if (distance > most || distance >= candidate.size())
+      continue;
+    if (found.empty() || likeness(candidate, distance) > best) {
+      best = likeness(candidate, distance);
       found = candidate;
     }
   }
