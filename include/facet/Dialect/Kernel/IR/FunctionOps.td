@@ -63,6 +63,9 @@ def Kernel_FuncOp : Kernel_Op<"func", [IsolatedFromAbove, Symbol, SingleBlock,
 def Kernel_SizeOp : Kernel_Op<"size", [Pure,
       DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
   let summary = "reads a size of the kernel";
+  let description = [{
+    `index` where it is an extent, `i64` where a body computes with it.
+  }];
   let arguments = (ins StrAttr:$name);
   let results = (outs AnyTypeOf<[Index, I64]>:$result);
   let assemblyFormat = "$name attr-dict `:` type($result)";
@@ -74,6 +77,22 @@ def Kernel_RequireOp : Kernel_Op<"require", []> {
   let description = [{
     The region computes an i1 from sizes and from the scalar arguments in `inputs`
     (its block arguments are their elements). `text` is the promise as written.
+    Made by the frontend; becomes a check in the emitted interface, and planners may
+    rely on it.
+
+    ```mlir
+    kernel.func @f sizes [K] (x = %x: tensor<?xf32> [K], n = %n: tensor<i32> []) {
+      kernel.require "K % n == 0" ins(%n as %v : tensor<i32>) {
+        %K = kernel.size "K" : i64
+        %w = kernel.cast exact %v : i32 to i64
+        %r = arith.remsi %K, %w : i64
+        %zero = arith.constant 0 : i64
+        %ok = arith.cmpi eq, %r, %zero : i64
+        kernel.yield %ok : i1
+      }
+      kernel.return
+    }
+    ```
   }];
   let arguments = (ins StrAttr:$text, Variadic<AnyRankedTensor>:$inputs);
   let regions = (region SizedRegion<1>:$body);
@@ -83,6 +102,9 @@ def Kernel_RequireOp : Kernel_Op<"require", []> {
 
 def Kernel_ReturnOp : Kernel_Op<"return", [Terminator, HasParent<"FuncOp">]> {
   let summary = "ends a kernel with its inout and result values";
+  let description = [{
+    The new value of every `inout` parameter, in parameter order, then every result.
+  }];
   let arguments = (ins Variadic<AnyRankedTensor>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
   let hasVerifier = 1;

@@ -13,6 +13,9 @@ def Kernel_Scalar : AnyTypeOf<[AnyInteger, AnyFloat]>;
 def Kernel_IndexOp : Kernel_Op<"index", [Pure,
       DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
   let summary = "reads the value of an iterator of the enclosing op";
+  let description = [{
+    The position in the whole, also in a tile: tiling adds the tile's offset behind it.
+  }];
   let arguments = (ins StrAttr:$iterator);
   let results = (outs I64:$result);
   let assemblyFormat = "$iterator attr-dict `:` type($result)";
@@ -42,6 +45,10 @@ def Kernel_CastOp : Kernel_Op<"cast", [Pure]> {
 
 def Kernel_ApplyOp : Kernel_Op<"apply", [Pure, SameOperandsAndResultType]> {
   let summary = "applies a function of the language that arith and math lack";
+  let description = [{
+    relu (also of integers), sigmoid, silu, gelu (erf form), gelu_tanh. Each is one op
+    so that each road may compute it as precisely and as fast as it can.
+  }];
   let arguments = (ins Kernel_Function:$function, AnyTypeOf<[F32, F64, I32, I64]>:$value);
   let results = (outs AnyTypeOf<[F32, F64, I32, I64]>:$result);
   let assemblyFormat = "$function $value attr-dict `:` type($value)";

@@ -53,6 +53,29 @@ def Kernel_MapOp : Kernel_StructuredOp<"map"> {
     its block argument has no value that the body may use. Body arguments: one per
     input (its element type), then one i1 per guard atom.
     The filter is empty: a map has a value everywhere. Init contents are ignored.
+
+    ```mlir
+    // y[t] = where(t > 2, table[id[t], 3], 0)
+    kernel.func @pick sizes [E, T] (table = %table: tensor<?x8xf32> [E, 8],
+        id = %id: tensor<?xi32> [T]) -> (y: tensor<?xf32> [T]) {
+      %T = kernel.size "T" : index
+      %e = tensor.empty(%T) : tensor<?xf32>
+      %y = kernel.map "y" [t: %T]
+          ins(%id[t] as %row if(%late) : tensor<?xi32>,
+              %table[%row, 3] as %x if(%late) : tensor<?x8xf32>)
+          outs(%e : tensor<?xf32>) guards(%late) {
+        %t = kernel.index "t" : i64
+        %two = arith.constant 2 : i64
+        %gt = arith.cmpi sgt, %t, %two : i64
+        kernel.yield %gt : i1
+      } {
+        %zero = arith.constant 0.0 : f32
+        %v = arith.select %late, %x, %zero : f32
+        kernel.yield %v : f32
+      } -> tensor<?xf32>
+      kernel.return %y : tensor<?xf32>
+    }
+    ```
   }];
 }
 
@@ -64,6 +87,29 @@ def Kernel_ReduceOp : Kernel_StructuredOp<"reduce"> {
     an arithmetic type; `argmax` and `argmin` have two (value, i64 index) and their body
     yields both, so that tiles add their offset; −1 in the index init means "nothing
     yet". Sums of f32 accumulate in f32, in any order. Lowest index wins a tie, NaN wins.
+
+    ```mlir
+    // y[m] = sum[k | k <= m](l[m, k] * b[k])
+    kernel.func @trmv sizes [M] (l = %l: tensor<?x?xbf16> [M, M], b = %b: tensor<?xf32> [M])
+        -> (y: tensor<?xf32> [M]) {
+      %M = kernel.size "M" : index
+      %zero = arith.constant 0.0 : f32
+      %init = tensor.splat %zero[%M] : tensor<?xf32>
+      %y = kernel.reduce sum "y" [m: %M] over [k: %M]
+          ins(%l[m, k] as %x : tensor<?x?xbf16>, %b[k] as %w : tensor<?xf32>)
+          outs(%init : tensor<?xf32>) guards(%live) {
+        %m = kernel.index "m" : i64
+        %k = kernel.index "k" : i64
+        %le = arith.cmpi sle, %k, %m : i64
+        kernel.yield %le : i1
+      } filter(%live) {
+        %xf = kernel.cast exact %x : bf16 to f32
+        %p = arith.mulf %xf, %w : f32
+        kernel.yield %p : f32
+      } -> tensor<?xf32>
+      kernel.return %y : tensor<?xf32>
+    }
+    ```
   }];
   let arguments = (ins Kernel_ReduceKind:$kind,
                        OptionalAttr<StrAttr>:$name,
@@ -84,13 +130,32 @@ def Kernel_SoftmaxOp : Kernel_StructuredOp<"softmax"> {
     All iterators are dimensions of the result, in order; `num_parallel` of them are
     parallel, it normalises over the others, at the points where the filter holds.
     The value elsewhere is 0. `exp(e − max e) / sum exp(e − max e)`; f32 or f64.
-    Init contents are ignored.
+    Init contents are ignored. Lives until a plan streams it or
+    `kernel-decompose-softmax` writes it as max, exp, sum and division.
+
+    ```mlir
+    kernel.func @rows sizes [B, T] (s = %s: tensor<?x?xf32> [B, T]) -> (p: tensor<?x?xf32> [B, T]) {
+      %B = kernel.size "B" : index
+      %T = kernel.size "T" : index
+      %e = tensor.empty(%B, %T) : tensor<?x?xf32>
+      %p = kernel.softmax "p" [b: %B] over [j: %T] ins(%s[b, j] as %x : tensor<?x?xf32>)
+          outs(%e : tensor<?x?xf32>) {
+        %y = kernel.apply gelu %x : f32
+        kernel.yield %y : f32
+      } -> tensor<?x?xf32>
+      kernel.return %p : tensor<?x?xf32>
+    }
+    ```
   }];
 }
 
 def Kernel_YieldOp : Kernel_Op<"yield", [Pure, Terminator,
       ParentOneOf<["MapOp", "ReduceOp", "SoftmaxOp", "RequireOp"]>]> {
   let summary = "ends a guard, body or require region";
+  let description = [{
+    From guards: one i1 per atom. From a body: one element per init. From a promise:
+    one i1.
+  }];
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
 }
