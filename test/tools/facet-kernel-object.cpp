@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // facet-kernel-object in.facet|in.mlir out.o [--judge] [--triple=T] [--llvm] [--asm]
+//                     [--header=out.h] [--namespace=N]
 //
 // NAME.impl and NAME.workspace of every kernel in the file (and with --judge
 // NAME.judge as well), without the C interface around them, so that the tests of
-// the reference road depend on nothing else.
+// the reference road depend on nothing else. With --header the interface and
+// nothing else is visible, and its header is written.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,6 +15,7 @@
 #include "facet/Frontend/EmitKernel.h"
 #include "facet/Frontend/Frontend.h"
 #include "facet/Pipelines/Pipelines.h"
+#include "facet/Target/EmitInterface.h"
 #include "facet/Target/EmitObject.h"
 
 #include "mlir/IR/Verifier.h"
@@ -51,6 +54,7 @@ int main(int argc, char **argv) {
   cl::opt<bool> judge("judge");
   cl::opt<std::string> triple("triple"), cpu("cpu");
   cl::opt<bool> text("llvm"), assembly("asm"), lines("lines");
+  cl::opt<std::string> header("header"), nameSpace("namespace");
   cl::ParseCommandLineOptions(argc, argv);
 
   mlir::DialectRegistry registry;
@@ -67,6 +71,18 @@ int main(int argc, char **argv) {
     options.judge = true;
     if (judge && failed(convertKernelToLoops(kernel, options)))
       return 1;
+  }
+  if (!header.empty()) {
+    InterfaceOptions options;
+    options.nameSpace = nameSpace;
+    auto text = emitHeader(kernels, header, options);
+    if (failed(text))
+      return 1;
+    std::error_code failure;
+    llvm::raw_fd_ostream(header, failure) << *text;
+    for (kernel::FuncOp kernel : kernels)
+      if (failure || failed(emitInterface(kernel, options)))
+        return 1;
   }
   if (failed(mlir::verify(*module)) || failed(lowerToLLVM(*module)))
     return 1;

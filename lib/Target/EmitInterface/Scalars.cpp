@@ -43,10 +43,6 @@ static bool canCast(kernel::CastOp cast) {
   }
 }
 
-static bool isDivision(Operation *op) {
-  return isa<arith::DivSIOp, arith::RemSIOp, arith::FloorDivSIOp>(op);
-}
-
 bool Scalars::isKnown(Value value) {
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     auto it = tensors.find(value);
@@ -57,8 +53,8 @@ bool Scalars::isKnown(Value value) {
       isa<kernel::SizeOp>(op) ||
       (isa<kernel::CastOp>(op) && canCast(cast<kernel::CastOp>(op))) ||
       (isa<arith::ArithDialect>(op->getDialect()) && op->getNumResults() == 1 &&
-       !isa<arith::DivUIOp, arith::RemUIOp, arith::CeilDivSIOp,
-            arith::CeilDivUIOp>(op));
+       !isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp,
+            arith::CeilDivSIOp, arith::CeilDivUIOp>(op));
   if (!supported) {
     obstacle = op;
     return false;
@@ -137,6 +133,20 @@ static Value computeCast(Function &f, kernel::CastOp op, Value value) {
   return arith::TruncFOp::create(b, to, value);
 }
 
+/// x / d rounded down, as the language divides; by a size of 0 it is 0.
+static Value computeFloorDiv(Function &f, Value x, Value d) {
+  ImplicitLocOpBuilder &b = f.b;
+  Value zero = arith::ConstantOp::create(b, b.getZeroAttr(x.getType()));
+  Value one = arith::ConstantOp::create(b, b.getIntegerAttr(x.getType(), 1));
+  Value byZero = f.eq(d, zero), divisor = f.select(byZero, one, d);
+  Value quotient = arith::DivSIOp::create(b, x, divisor);
+  Value remainder = f.sub(x, f.mul(quotient, divisor));
+  Value signs = arith::XOrIOp::create(b, remainder, divisor);
+  Value isLower = f.band(f.ne(remainder, zero), f.lt(signs, zero));
+  quotient = f.select(isLower, f.sub(quotient, one), quotient);
+  return f.select(byZero, zero, quotient);
+}
+
 Value Scalars::computeOp(Operation *op) {
   ImplicitLocOpBuilder &b = f.b;
   if (auto size = dyn_cast<kernel::SizeOp>(op)) {
@@ -150,27 +160,12 @@ Value Scalars::computeOp(Operation *op) {
     operands.push_back(compute(operand));
   if (auto cast = dyn_cast<kernel::CastOp>(op))
     return computeCast(f, cast, operands.front());
+  if (isa<arith::FloorDivSIOp>(op))
+    return computeFloorDiv(f, operands[0], operands[1]);
   IRMapping mapping;
-  Value divisor;
-  if (isDivision(op)) {
-    divisor = operands[1];
-    Type type = divisor.getType();
-    Value zero = arith::ConstantOp::create(b, b.getZeroAttr(type));
-    Value one = arith::ConstantOp::create(b, b.getIntegerAttr(type, 1));
-    divisor = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, divisor, zero);
-    operands[1] = f.select(divisor, one, operands[1]);
-  }
   for (auto [from, to] : llvm::zip(op->getOperands(), operands))
     mapping.map(from, to);
-  Value result = b.clone(*op, mapping)->getResult(0);
-  if (!divisor)
-    return result;
-  Value byZero =
-      isa<arith::RemSIOp>(op)
-          ? operands[0]
-          : arith::ConstantOp::create(b, b.getZeroAttr(result.getType()))
-                .getResult();
-  return f.select(divisor, byZero, result);
+  return b.clone(*op, mapping)->getResult(0);
 }
 
 Value Scalars::compute(Value value) {

@@ -23,8 +23,8 @@ public:
 
   /// True when `value` depends on nothing but what a call knows.
   bool isKnown(mlir::Value value);
-  /// The value in the function; isKnown must hold. Never traps: by the floor
-  /// identity x = d·q + r a division by 0 gives 0, its remainder the dividend.
+  /// The value in the function; isKnown must hold. Never traps: division by a
+  /// size of 0 gives 0, as on every road.
   mlir::Value compute(mlir::Value value);
 
   /// The operation because of which isKnown said no, for a message.
