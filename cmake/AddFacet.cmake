@@ -56,10 +56,18 @@ function(_facet_link name mlir depends link)
     endif()
   endif()
   target_link_libraries(${name} PUBLIC LLVM)
+  get_target_property(type ${name} TYPE)
+  if(FACET_SANITIZE MATCHES "address" AND type STREQUAL "EXECUTABLE")
+    target_link_libraries(${name} PRIVATE facet-sanitizer-options)
+  endif()
   if(depends)
     add_dependencies(${name} ${depends})
   endif()
 endfunction()
+
+if(FACET_SANITIZE MATCHES "address")
+  add_library(facet-sanitizer-options OBJECT "${PROJECT_SOURCE_DIR}/cmake/SanitizerOptions.c")
+endif()
 
 # One object library owns the precompiled MLIR headers; every MLIR library reuses it.
 if(FACET_PCH)
