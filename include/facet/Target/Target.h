@@ -10,6 +10,7 @@
 #ifndef FACET_TARGET_TARGET_H
 #define FACET_TARGET_TARGET_H
 
+#include "facet/Target/EmitInterface.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -27,9 +28,13 @@ struct Target {
   /// Makes a plan for every `kernel.func` of the module that has none; null when
   /// there is nothing to plan.
   llvm::LogicalResult (*planKernels)(mlir::ModuleOp module);
-  /// Turns every `kernel.func` of the module into functions of the LLVM dialect,
-  /// the emitted interface included. Diagnostics go to the module's context.
-  llvm::LogicalResult (*lower)(mlir::ModuleOp module);
+  /// Turns every `kernel.func` of the module into functions of upstream dialects,
+  /// the emitted interface included: what `--emit=mlir` prints. Diagnostics go to
+  /// the module's context.
+  llvm::LogicalResult (*lower)(mlir::ModuleOp module,
+                               const InterfaceOptions &options);
+  /// Turns what `lower` makes into the LLVM dialect.
+  llvm::LogicalResult (*convertToLLVM)(mlir::ModuleOp module);
 };
 
 /// All targets, in the order of `facet targets`.

@@ -1,0 +1,31 @@
+//===- Reference.cpp - the target `reference` -----------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//   kernel.func ─ KernelToLoops ─ EmitInterface ─▶ func, scf, arith ─▶ LLVM dialect
+//
+// Nothing is planned: one loop nest per statement, in the order of the text. What
+// it computes is what the others are held against.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Targets.h"
+#include "facet/Conversion/KernelToLoops.h"
+#include "facet/Pipelines/Pipelines.h"
+
+using namespace mlir;
+using namespace facet;
+
+static LogicalResult lower(ModuleOp module, const InterfaceOptions &options) {
+  SmallVector<kernel::FuncOp> kernels(module.getOps<kernel::FuncOp>());
+  for (kernel::FuncOp kernel : kernels)
+    if (failed(convertKernelToLoops(kernel, {})) ||
+        failed(emitInterface(kernel, options)))
+      return failure();
+  return success();
+}
+
+Target facet::referenceTarget() {
+  return {"reference", "plain loops in the order of the text: right, not fast",
+          /*plan=*/"", /*planKernels=*/nullptr,
+          lower,       lowerToLLVM};
+}

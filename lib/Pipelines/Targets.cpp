@@ -1,0 +1,24 @@
+//===- Targets.cpp - the list of targets ----------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// One line each. The order is that of `facet targets`.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Targets.h"
+
+using namespace facet;
+
+llvm::ArrayRef<Target> facet::targets() {
+  static const Target all[] = {
+      referenceTarget(),
+  };
+  return all;
+}
+
+const Target *facet::findTarget(llvm::StringRef name) {
+  for (const Target &target : targets())
+    if (target.name == name)
+      return &target;
+  return nullptr;
+}
