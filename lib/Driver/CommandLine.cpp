@@ -133,9 +133,10 @@ void CommandLine::findSubcommand(Diagnostics &diagnostics) {
                 word + "'?");
     return;
   }
-  diagnostics.error({}, "unknown subcommand '" + word + "'" +
-                            didYouMean(word, Table::subcommandNames()) +
-                            "; there are " + listOf(Table::subcommandNames()));
+  std::string hint = didYouMean(word, Table::subcommandNames());
+  if (hint.empty())
+    hint = "; there are " + listOf(Table::subcommandNames());
+  diagnostics.error({}, "unknown subcommand '" + word + "'" + hint);
 }
 
 void CommandLine::checkOption(const opt::Arg &arg, Diagnostics &diagnostics) {

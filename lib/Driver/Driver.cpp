@@ -32,9 +32,8 @@ static bool answerQuestion(const CommandLine &line, Diagnostics &diagnostics) {
     SmallVector<StringRef> topics(Table::subcommandNames());
     topics.append(table().values(OPT_help_eq));
     if (!printTopic(*topic, os))
-      diagnostics.error({}, "there is no help on '" + *topic + "'" +
-                                didYouMean(*topic, topics) + "; there is on " +
-                                listOf(topics));
+      diagnostics.error({}, "there is no help on '" + *topic +
+                                "'; there is on " + listOf(topics));
   } else if (line.has(OPT_version) || line.has(OPT_version_eq)) {
     printVersion(line.has(OPT_version_eq), os);
   } else if (line.has(OPT_dumpversion)) {

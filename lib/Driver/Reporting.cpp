@@ -140,6 +140,10 @@ Diagnostics Reporting::filter(const Diagnostics &all) const {
   return kept;
 }
 
+bool Reporting::allows(const Diagnostics &all) const {
+  return !filter(all).hasErrors();
+}
+
 bool Reporting::print(const Diagnostics &all) const {
   Diagnostics shown = filter(all);
   if (file.empty()) {

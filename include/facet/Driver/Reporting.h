@@ -27,6 +27,9 @@ public:
   /// `all` without what is switched off, with what -Werror turns into errors.
   Diagnostics filter(const Diagnostics &all) const;
 
+  /// Whether no error is left, -Werror considered: nothing is written otherwise.
+  bool allows(const Diagnostics &all) const;
+
   /// Prints what `filter` leaves, to standard error or --diagnostics-file. Returns
   /// false when an error is among it or the file cannot be written.
   bool print(const Diagnostics &all) const;

@@ -1,0 +1,219 @@
+//===- Call.cpp - one call of a kernel ------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Lays out the arguments as the emitted interface wants them: sizes, then each
+// argument and result with its strides, then how to run. Arrays are dense here;
+// what other strides do is the business of the interface's own tests.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Call.h"
+
+#include "facet/runtime.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+
+using namespace llvm;
+using namespace facet;
+
+//===----------------------------------------------------------------------===//
+// Workspace
+//===----------------------------------------------------------------------===//
+
+void Workspace::Free::operator()(void *memory) const { std::free(memory); }
+
+void *Workspace::reserve(size_t bytes) {
+  if (bytes <= size)
+    return memory.get();
+  memory.reset();
+  size = 0;
+  if (bytes > size_t(PTRDIFF_MAX) - 64)
+    return nullptr;
+  size_t rounded = alignTo(bytes, 64);
+  memory.reset(std::aligned_alloc(64, rounded));
+  if (memory)
+    size = rounded;
+  return memory.get();
+}
+
+//===----------------------------------------------------------------------===//
+// Laying out
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Owns the values whose addresses the caller gets.
+class ArgumentList {
+public:
+  void add(int64_t value) { push(uint64_t(value)); }
+  void add(void *pointer) { push(reinterpret_cast<uint64_t>(pointer)); }
+  /// The bytes of one element, at most eight.
+  void addElement(const uint8_t *bytes, size_t size) {
+    uint64_t value = 0;
+    std::memcpy(&value, bytes, size);
+    push(value);
+  }
+  SmallVector<void *> addresses() {
+    SmallVector<void *> result;
+    for (uint64_t &value : values)
+      result.push_back(&value);
+    return result;
+  }
+
+private:
+  void push(uint64_t value) { values.push_back(value); }
+  std::deque<uint64_t> values; // little-endian: a prefix is the narrower value
+};
+
+} // namespace
+
+/// Strides, in elements, of all axes but the last of a dense array.
+static SmallVector<int64_t, 4> denseStrides(ArrayRef<int64_t> shape) {
+  SmallVector<int64_t, 4> strides;
+  int64_t stride = 1;
+  for (size_t axis = shape.size(); axis-- > 1;) {
+    stride *= std::max<int64_t>(shape[axis], 1);
+    strides.insert(strides.begin(), stride);
+  }
+  return strides;
+}
+
+/// An empty array has an address too: NULL means that it is left out.
+static void *dataOf(std::optional<Array> &array) {
+  static uint64_t nothing[8];
+  if (!array)
+    return nullptr;
+  return array->bytes.empty() ? static_cast<void *>(nothing)
+                              : array->bytes.data();
+}
+
+//===----------------------------------------------------------------------===//
+// The kernel
+//===----------------------------------------------------------------------===//
+
+CallResult facet::callKernel(Loaded &code, const HostKernel &kernel,
+                             const SizeValues &sizes, Arguments &arguments,
+                             Workspace &workspace) {
+  CallResult result;
+  facet_exec exec = FACET_EXEC_INIT;
+  exec.error = &result.error;
+
+  ArgumentList query;
+  for (int64_t size : sizes)
+    query.add(size);
+  query.add(int64_t(1)); // threads
+  // A size the kernel refuses has no workspace; the call then says why.
+  int64_t bytes = code.call(kernel.symbol() + "_workspace", query.addresses());
+  if (bytes > 0) {
+    exec.workspace = workspace.reserve(size_t(bytes));
+    exec.workspace_bytes = exec.workspace ? size_t(bytes) : 0;
+  }
+
+  ArgumentList list;
+  for (int64_t size : sizes)
+    list.add(size);
+  std::deque<SmallVector<int64_t, 4>> strides;
+  for (auto [param, array] : zip_equal(kernel.params, arguments)) {
+    size_t rank = param.axes.size();
+    if (rank == 0 && !param.isOutput()) {
+      uint64_t zero = 0;
+      const auto *element = array ? array->bytes.data()
+                                  : reinterpret_cast<const uint8_t *>(&zero);
+      list.addElement(element, std::max(bitWidth(param.type) / 8, 1u));
+      continue;
+    }
+    list.add(dataOf(array));
+    if (rank < 2)
+      continue;
+    std::optional<SmallVector<int64_t, 4>> shape = kernel.shape(param, sizes);
+    strides.push_back(
+        denseStrides(shape ? *shape : SmallVector<int64_t, 4>(rank)));
+    if (rank == 2)
+      list.add(strides.back().front());
+    else
+      list.add(static_cast<void *>(strides.back().data()));
+  }
+  list.add(static_cast<void *>(&exec));
+
+  SmallVector<void *> addresses = list.addresses();
+  auto begin = std::chrono::steady_clock::now();
+  result.code = int(code.call(kernel.symbol(), addresses));
+  std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
+  result.seconds = time.count();
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// The judge
+//===----------------------------------------------------------------------===//
+
+SmallVector<unsigned> facet::outputsOf(const HostKernel &kernel) {
+  SmallVector<unsigned> outputs;
+  for (auto mode : {kernel::ParamMode::Inout, kernel::ParamMode::Out})
+    for (auto [i, param] : enumerate(kernel.params))
+      if (param.mode == mode)
+        outputs.push_back(i);
+  return outputs;
+}
+
+CallResult facet::callJudge(Loaded &code, const HostKernel &kernel,
+                            const SizeValues &sizes, Arguments &before,
+                            Arguments &after, std::vector<Judged> &judged,
+                            Workspace &workspace) {
+  CallResult result;
+  ArgumentList list;
+  for (int64_t size : sizes)
+    list.add(size);
+  auto addMemory = [&](unsigned param, std::optional<Array> &array) {
+    list.add(dataOf(array));
+    std::optional<SmallVector<int64_t, 4>> shape =
+        kernel.shape(kernel.params[param], sizes);
+    for (int64_t stride : denseStrides(*shape))
+      list.add(stride);
+  };
+  for (auto [i, param] : enumerate(kernel.params))
+    if (param.isInput())
+      addMemory(i, before[i]);
+  for (unsigned output : outputsOf(kernel))
+    addMemory(output, after[output]);
+  for (Judged &output : judged) {
+    list.add(static_cast<void *>(output.demanded.data()));
+    list.add(static_cast<void *>(output.value.data()));
+    list.add(static_cast<void *>(output.bound.data()));
+  }
+
+  ArgumentList query;
+  for (int64_t size : sizes)
+    query.add(size);
+  int64_t bytes =
+      code.call(kernel.name + ".judge.workspace", query.addresses());
+  void *memory = bytes < 0 ? nullptr : workspace.reserve(size_t(bytes));
+  if (bytes != 0 && !memory) {
+    result.code = FACET_E_WORKSPACE;
+    return result;
+  }
+  list.add(memory);
+  list.add(static_cast<void *>(&result.error));
+  result.code = int(code.call(kernel.name + ".judge", list.addresses()));
+  return result;
+}
+
+std::string facet::describe(const CallResult &result,
+                            const HostKernel &kernel) {
+  if (result.error.code != result.code) {
+    std::string text = "kernel '" + kernel.name + "': ";
+    if (result.code <= FACET_E_REQUIRE &&
+        size_t(FACET_E_REQUIRE - result.code) < kernel.promises.size())
+      return text + "the promise " +
+             kernel.promises[FACET_E_REQUIRE - result.code] + " is broken";
+    return text + facet_strerror(result.code);
+  }
+  char text[512];
+  facet_describe_error(&result.error, text, sizeof(text));
+  return text;
+}

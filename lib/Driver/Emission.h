@@ -1,0 +1,47 @@
+//===- Emission.h - from kernels to the bytes of one output ---------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef FACET_LIB_DRIVER_EMISSION_H
+#define FACET_LIB_DRIVER_EMISSION_H
+
+#include "Sources.h"
+#include "facet/Target/Target.h"
+
+namespace facet {
+
+enum class EmitKind {
+  Kernel, ///< the kernel dialect
+  Mlir,   ///< what the target makes of it
+  Llvm,   ///< LLVM IR
+  Assembly,
+  Object,
+  Static, ///< an archive with one object
+  Shared,
+  Header
+};
+
+struct Emission {
+  const Target &target;
+  std::string triple;
+  InterfaceOptions interface;
+  /// Name of the output: archives name their member after it.
+  std::string output;
+};
+
+/// Writes `sources` as `kind` (any but Header) to `text`. Consumes the kernels.
+ExitCode emit(Sources &sources, EmitKind kind, const Emission &emission,
+              Invocation &invocation, std::string &text);
+
+/// Replaces the kernels by functions of upstream dialects.
+ExitCode lowerKernels(Sources &sources, const Emission &emission,
+                      Invocation &invocation);
+
+/// The target of `--target`, or the first; null with an error.
+const Target *chooseTarget(Invocation &invocation);
+
+/// Whether code can be made for `triple` here; reports an error otherwise.
+bool checkTriple(llvm::StringRef triple, Diagnostics &diagnostics);
+
+} // namespace facet
+
+#endif // FACET_LIB_DRIVER_EMISSION_H

@@ -1,0 +1,382 @@
+//===- Run.cpp - `facet run` ----------------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//   facet run linear.facet x=x.npy w=w.npy b=random y=y.npy
+//
+//   linear: M=64 K=128 N=32, 412 µs, 1.27 GFLOP/s
+//   y: written to y.npy
+//
+// Sizes come from the shapes of files and from `M=512`; everything else is filled
+// as asked. The kernel is called through its C interface, so its own checks (sizes,
+// promises, index ranges) are what refuses a bad call, here as in a C program.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Call.h"
+#include "Crash.h"
+#include "Kernels.h"
+#include "MlirDiagnostics.h"
+#include "Sources.h"
+#include "Summary.h"
+#include "Values.h"
+#include "facet/Driver/Outputs.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using namespace facet;
+using namespace facet::options;
+
+namespace {
+
+/// `NAME=VALUE`.
+struct Binding {
+  StringRef name, value;
+};
+
+/// The bindings of one run, sorted out against the kernel.
+class Run {
+public:
+  Run(const HostKernel &kernel, Invocation &invocation)
+      : kernel(kernel), invocation(invocation),
+        diagnostics(invocation.diagnostics), sources(kernel.params.size()),
+        stores(kernel.params.size()), arguments(kernel.params.size()) {}
+
+  /// Reads the bindings and files, finds the sizes, fills the arguments.
+  bool prepare(ArrayRef<Binding> bindings);
+  /// Calls the kernel and reports.
+  ExitCode call(Loaded &code);
+
+private:
+  bool sortOut(ArrayRef<Binding> bindings);
+  bool sortOut(const Binding &binding);
+  bool readFile(unsigned param);
+  ExitCode report(const CallResult &result, double flops);
+  void reportText(const CallResult &result, double flops);
+  void reportJson(const CallResult &result, double flops);
+
+  const HostKernel &kernel;
+  Invocation &invocation;
+  Diagnostics &diagnostics;
+  std::vector<std::optional<ValueSource>> sources; ///< by parameter: inputs
+  std::vector<std::string>
+      stores;                     ///< by parameter: file of an output, or empty
+  std::vector<std::string> files; ///< that were read
+  std::map<unsigned, int64_t> givenSizes;
+  SizeValues sizes;
+  Arguments arguments;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Arguments
+//===----------------------------------------------------------------------===//
+
+bool Run::sortOut(const Binding &binding) {
+  std::string text = (binding.name + "=" + binding.value).str();
+  if (auto size = llvm::find(kernel.sizes, binding.name);
+      size != kernel.sizes.end()) {
+    int64_t value;
+    if (binding.value.getAsInteger(10, value) || value < 0) {
+      diagnostics.error({}, "'" + text + "': a size is a number from 0 on");
+      return false;
+    }
+    auto [at, isNew] =
+        givenSizes.try_emplace(size - kernel.sizes.begin(), value);
+    if (!isNew)
+      diagnostics.error({}, "size " + binding.name + " is given twice");
+    return isNew;
+  }
+
+  StringRef name = binding.name;
+  bool isNew = name.consume_back(".new"); // where an inout's new value goes
+  auto param = llvm::find_if(kernel.params, [&](const HostParam &candidate) {
+    return candidate.name == name;
+  });
+  if (param == kernel.params.end() ||
+      (isNew && param->mode != kernel::ParamMode::Inout)) {
+    SmallVector<StringRef> names;
+    for (const HostParam &candidate : kernel.params)
+      names.push_back(candidate.name);
+    names.append(kernel.sizes.begin(), kernel.sizes.end());
+    diagnostics.error({},
+                      "'" + text + "': kernel '" + kernel.name + "' has no " +
+                          (isNew ? Twine("inout '") : Twine("'")) + name + "'" +
+                          (isNew ? std::string() : didYouMean(name, names)) +
+                          "; it has " + listOf(names));
+    return false;
+  }
+  unsigned index = param - kernel.params.begin();
+  if (isNew || param->mode == kernel::ParamMode::Out) {
+    if (!binding.value.ends_with(".npy") && binding.value != "-") {
+      diagnostics.error({}, "'" + text + "': '" + name +
+                                "' is a result; it goes to a .npy file");
+      return false;
+    }
+    if (!stores[index].empty()) {
+      diagnostics.error({}, "'" + binding.name + "' is given twice");
+      return false;
+    }
+    stores[index] = binding.value.str();
+    return true;
+  }
+  if (sources[index]) {
+    diagnostics.error({}, "'" + binding.name + "' is given twice");
+    return false;
+  }
+  sources[index] = parseValue(name, binding.value, diagnostics);
+  return sources[index].has_value();
+}
+
+bool Run::sortOut(ArrayRef<Binding> bindings) {
+  bool good = true;
+  for (const Binding &binding : bindings)
+    good &= sortOut(binding);
+  if (!good)
+    return false;
+  SmallVector<StringRef> missing;
+  for (auto [i, param] : llvm::enumerate(kernel.params))
+    if (param.isInput() && !sources[i])
+      missing.push_back(param.name);
+  if (!missing.empty())
+    diagnostics.error({}, "no value for " + listOf(missing) + "; give " +
+                              missing.front() +
+                              "=FILE.npy, random, zeros, iota or a number");
+  return missing.empty();
+}
+
+bool Run::readFile(unsigned index) {
+  const HostParam &param = kernel.params[index];
+  const std::string &file = sources[index]->file;
+  std::optional<std::string> contents = readInput(file, diagnostics);
+  if (!contents)
+    return false;
+  files.push_back(file);
+  llvm::Expected<Array> array = readNpy(*contents, param.type);
+  if (!array) {
+    diagnostics.error({file}, "argument '" + param.name + "' of kernel '" +
+                                  kernel.name +
+                                  "': " + llvm::toString(array.takeError()));
+    return false;
+  }
+  arguments[index] = std::move(*array);
+  return true;
+}
+
+bool Run::prepare(ArrayRef<Binding> bindings) {
+  if (!sortOut(bindings))
+    return false;
+  SizeSolver solver(kernel);
+  for (auto [size, value] : givenSizes)
+    solver.set(size, value, kernel.sizes[size] + "=" + std::to_string(value),
+               diagnostics);
+  for (auto [i, source] : llvm::enumerate(sources))
+    if (source && source->kind == ValueSource::File && readFile(i))
+      solver.useShape(kernel.params[i], arguments[i]->shape,
+                      "'" + kernel.params[i].name + "' (" + source->file + ")",
+                      diagnostics);
+  if (diagnostics.hasErrors())
+    return false;
+  std::optional<SizeValues> solved = solver.finish(diagnostics);
+  if (!solved)
+    return false;
+  sizes = std::move(*solved);
+
+  facet::Random random(invocation.line.number(OPT_seed, 1, 0, diagnostics));
+  for (auto [i, param] : llvm::enumerate(kernel.params)) {
+    if (arguments[i] || (sources[i] && sources[i]->kind == ValueSource::None))
+      continue;
+    arguments[i] = allocate(kernel, param, sizes, diagnostics);
+    if (arguments[i] && sources[i])
+      fill(*arguments[i], *sources[i], kernel, param, sizes, random,
+           diagnostics);
+  }
+  return !diagnostics.hasErrors();
+}
+
+//===----------------------------------------------------------------------===//
+// Calling
+//===----------------------------------------------------------------------===//
+
+ExitCode Run::call(Loaded &code) {
+  uint64_t repeat = invocation.line.number(OPT_repeat, 1, 1, diagnostics);
+  Workspace workspace;
+  CallResult best;
+  Arguments given = arguments;
+  for (uint64_t i = 0; i < repeat; ++i) {
+    arguments = given; // an inout begins with its old value every time
+    CallResult result = callKernel(code, kernel, sizes, arguments, workspace);
+    if (result.code != 0) {
+      diagnostics.error({},
+                        "the call was refused: " + describe(result, kernel));
+      return ExitCode::Rejected;
+    }
+    if (i == 0 || result.seconds < best.seconds)
+      best = result;
+  }
+  double flops = 0;
+  if (auto *info = reinterpret_cast<const facet_info *(*)()>(
+          code.lookup(kernel.symbol() + "_info")))
+    flops = info()->flops(sizes.data());
+  return report(best, flops);
+}
+
+ExitCode Run::report(const CallResult &result, double flops) {
+  Outputs outputs;
+  for (auto [i, file] : llvm::enumerate(stores))
+    if (!file.empty())
+      if (std::string *contents = outputs.add(file, {}, diagnostics))
+        *contents = writeNpy(*arguments[i]);
+  if (diagnostics.hasErrors() || !outputs.commit(diagnostics))
+    return ExitCode::Rejected;
+  if (invocation.line.has(OPT_json))
+    reportJson(result, flops);
+  else if (!llvm::is_contained(stores, "-"))
+    reportText(result, flops);
+  return ExitCode::Ok;
+}
+
+void Run::reportText(const CallResult &result, double flops) {
+  llvm::raw_ostream &os = llvm::outs();
+  os << kernel.name << ":";
+  for (auto [name, value] : llvm::zip_equal(kernel.sizes, sizes))
+    os << " " << name << "=" << value;
+  os << (sizes.empty() ? " " : ", ") << timeText(result.seconds);
+  if (flops > 0 && result.seconds > 0)
+    os << llvm::formatv(", {0:g3} GFLOP/s", flops / result.seconds * 1e-9);
+  os << "\n";
+  for (unsigned i : outputsOf(kernel)) {
+    os << kernel.params[i].name << ": ";
+    if (stores[i].empty())
+      os << summaryText(*arguments[i]) << "\n";
+    else
+      os << "written to " << stores[i] << "\n";
+  }
+}
+
+void Run::reportJson(const CallResult &result, double flops) {
+  llvm::json::OStream out(llvm::outs(), /*IndentSize=*/2);
+  out.object([&] {
+    out.attribute("flops", flops);
+    out.attribute("kernel", kernel.name);
+    out.attributeObject("results", [&] {
+      for (unsigned i : outputsOf(kernel))
+        out.attributeObject(kernel.params[i].name, [&] {
+          summaryJson(*arguments[i], out);
+          if (!stores[i].empty())
+            out.attribute("file", stores[i]);
+        });
+    });
+    out.attribute("seconds", result.seconds);
+    out.attributeObject("sizes", [&] {
+      for (auto [name, value] : llvm::zip_equal(kernel.sizes, sizes))
+        out.attribute(name, value);
+    });
+  });
+  llvm::outs() << "\n";
+}
+
+//===----------------------------------------------------------------------===//
+// The subcommand
+//===----------------------------------------------------------------------===//
+
+/// Splits the positional arguments: `NAME=VALUE` binds, everything else is a file.
+/// A file whose name looks like a binding is written ./NAME=VALUE.
+static void splitInputs(ArrayRef<std::string> inputs,
+                        std::vector<std::string> &files,
+                        SmallVectorImpl<Binding> &bindings) {
+  for (StringRef input : inputs) {
+    auto [name, value] = input.split('=');
+    bool isName = !name.empty() && llvm::all_of(name, [](char c) {
+      return llvm::isAlnum(c) || c == '_' || c == '.';
+    });
+    if (input.contains('=') && isName)
+      bindings.push_back({name, value});
+    else
+      files.push_back(input.str());
+  }
+}
+
+kernel::FuncOp facet::chooseKernel(ModuleOp module, Invocation &invocation) {
+  SmallVector<kernel::FuncOp> kernels(module.getOps<kernel::FuncOp>());
+  SmallVector<StringRef> names;
+  for (kernel::FuncOp kernel : kernels)
+    names.push_back(kernel.getSymName());
+  std::optional<StringRef> wanted = invocation.line.value(OPT_kernel);
+  if (!wanted && kernels.size() == 1)
+    return kernels.front();
+  if (!wanted) {
+    invocation.diagnostics.error({},
+                                 "there are several kernels: " + listOf(names) +
+                                     "; --kernel=NAME chooses one");
+    return nullptr;
+  }
+  for (kernel::FuncOp kernel : kernels)
+    if (kernel.getSymName() == *wanted)
+      return kernel;
+  invocation.diagnostics.error({}, "there is no kernel '" + *wanted + "'" +
+                                       didYouMean(*wanted, names) +
+                                       "; there is " + listOf(names));
+  return nullptr;
+}
+
+std::unique_ptr<Loaded> facet::loadKernels(Sources &sources,
+                                           const Target &target,
+                                           Invocation &invocation,
+                                           ExitCode &code) {
+  Emission emission{target, {}, {}, {}};
+  emission.interface.nameSpace = HostKernel::nameSpace.str();
+  code = lowerKernels(sources, emission, invocation);
+  if (code != ExitCode::Ok)
+    return nullptr;
+  std::string error;
+  std::unique_ptr<Loaded> loaded;
+  if (failed(target.convertToLLVM(*sources.module)))
+    error = "the conversion to LLVM gave up";
+  else
+    loaded = Loaded::create(*sources.module, error);
+  if (!loaded)
+    code = internalError(invocation.line, error);
+  return loaded;
+}
+
+ExitCode facet::runRun(Invocation &invocation) {
+  Diagnostics &diagnostics = invocation.diagnostics;
+  std::vector<std::string> files;
+  SmallVector<Binding> bindings;
+  splitInputs(invocation.line.inputs(), files, bindings);
+  invocation.line.number(OPT_seed, 1, 0, diagnostics);
+  invocation.line.number(OPT_repeat, 1, 1, diagnostics);
+  if (files.empty())
+    diagnostics.error({}, "no input file");
+  if (diagnostics.hasErrors())
+    return ExitCode::Usage;
+  const Target *target = chooseTarget(invocation);
+  if (!target)
+    return ExitCode::NotAvailable;
+
+  std::unique_ptr<MLIRContext> context = makeContext();
+  MlirDiagnostics bridge(context.get(), diagnostics);
+  std::optional<Sources> sources = loadSources(files, {}, *context, invocation);
+  if (!sources)
+    return ExitCode::Rejected;
+  if (!sources->hasKernels) {
+    diagnostics.error({},
+                      "run needs kernels; these inputs are lowered already");
+    return ExitCode::Rejected;
+  }
+  kernel::FuncOp func = chooseKernel(*sources->module, invocation);
+  if (!func)
+    return ExitCode::Usage;
+
+  HostKernel kernel(func);
+  Run run(kernel, invocation);
+  if (!run.prepare(bindings))
+    return ExitCode::Rejected;
+  ExitCode code = ExitCode::Ok;
+  std::unique_ptr<Loaded> loaded =
+      loadKernels(*sources, *target, invocation, code);
+  return loaded ? run.call(*loaded) : code;
+}

@@ -1,0 +1,260 @@
+//===- Sources.cpp - the kernels of the input files -----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Several files, written in the language or printed by an earlier run, become one
+// module:
+//
+//   facet compile a.facet b.mlir -o ab.o        kernels of both
+//   facet compile --emit=mlir … && facet compile stage.mlir -o x.o
+//
+// The kind of a file is its suffix, or `-x`. Stages do not mix: kernels beside
+// functions that are lowered already are refused, since nothing could say which
+// options the latter were made with.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Sources.h"
+#include "MlirDiagnostics.h"
+#include "facet/Dialect/Kernel/IR/Kernel.h"
+#include "facet/Frontend/EmitKernel.h"
+#include "facet/Frontend/Frontend.h"
+#include "facet/Pipelines/Pipelines.h"
+
+#include "mlir/Dialect/DLTI/DLTI.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMIRToLLVMTranslation.h"
+#include "mlir/Target/LLVMIR/Import.h"
+#include "llvm/AsmParser/Parser.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+using namespace facet;
+using namespace facet::options;
+
+std::unique_ptr<MLIRContext> facet::makeContext() {
+  DialectRegistry registry;
+  registerReferenceDialects(registry);
+  registry.insert<DLTIDialect>(); // how LLVM IR's data layout is kept
+  registerLLVMDialectImport(registry);
+  auto context =
+      std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
+  context->printOpOnDiagnostic(false);
+  context->loadAllAvailableDialects();
+  return context;
+}
+
+/// The kind of `input`, or an error.
+static std::optional<InputKind> kindOf(StringRef input,
+                                       Invocation &invocation) {
+  StringRef language =
+      invocation.line.value(OPT_language).value_or(StringRef());
+  StringRef suffix = language.empty()
+                         ? llvm::sys::path::extension(input).drop_front(
+                               llvm::sys::path::has_extension(input))
+                         : language;
+  if (suffix == "facet" || (input == "-" && suffix.empty()))
+    return InputKind::Facet;
+  if (suffix == "mlir")
+    return InputKind::Mlir;
+  if (suffix == "ll" || suffix == "llvm")
+    return InputKind::Llvm;
+  invocation.diagnostics.error(
+      {}, "the suffix of '" + input +
+              "' says nothing about its kind; there are .facet, .mlir and .ll, "
+              "and -x names the kind");
+  return std::nullopt;
+}
+
+namespace {
+
+/// Gathers the files one by one.
+class Loader {
+public:
+  Loader(ArrayRef<SizeBinding> sizes, MLIRContext &context,
+         Invocation &invocation)
+      : context(context), invocation(invocation) {
+    for (const SizeBinding &binding : sizes)
+      if (!binding.general)
+        fixed[binding.name].assign(binding.values.begin(),
+                                   binding.values.end());
+    result.module = ModuleOp::create(UnknownLoc::get(&context));
+  }
+
+  void add(StringRef input);
+  std::optional<Sources> finish(ArrayRef<SizeBinding> sizes);
+
+private:
+  void addFacet(StringRef name, std::string text);
+  void addMlir(StringRef name, std::string text);
+  void addLlvm(StringRef name, std::string text);
+  void append(ModuleOp module);
+  void fixSizes(kernel::FuncOp kernel);
+  void refuseTwoOfOneName();
+
+  MLIRContext &context;
+  Invocation &invocation;
+  FixedSizes fixed;
+  Sources result;
+  std::vector<std::string> imports;
+};
+
+} // namespace
+
+void Loader::add(StringRef input) {
+  std::optional<InputKind> kind = kindOf(input, invocation);
+  if (!kind)
+    return;
+  std::optional<std::string> text = readInput(input, invocation.diagnostics);
+  if (!text)
+    return;
+  if (input != "-")
+    result.filesRead.push_back(input.str());
+  std::string name = inputName(input, invocation.line);
+  switch (*kind) {
+  case InputKind::Facet:
+    return addFacet(name, std::move(*text));
+  case InputKind::Mlir:
+    return addMlir(name, std::move(*text));
+  case InputKind::Llvm:
+    return addLlvm(name, std::move(*text));
+  }
+}
+
+void Loader::addFacet(StringRef name, std::string text) {
+  FrontendOptions options;
+  options.includeDirs = invocation.line.values(OPT_include_dir);
+  std::unique_ptr<CheckedModule> checked =
+      parseAndCheck(name, std::move(text), options, invocation.diagnostics);
+  if (!checked)
+    return;
+  imports.insert(imports.end(), std::next(checked->filesRead.begin()),
+                 checked->filesRead.end());
+  for (const std::unique_ptr<checked::Kernel> &kernel : checked->kernels)
+    emitKernel(*result.module, *kernel, fixed);
+}
+
+void Loader::addMlir(StringRef name, std::string text) {
+  StringRef kept = invocation.diagnostics.addBuffer(name, std::move(text));
+  ParserConfig config(&context);
+  OwningOpRef<ModuleOp> module =
+      parseSourceString<ModuleOp>(kept, config, name);
+  if (!module)
+    return;
+  for (auto kernel : module->getOps<kernel::FuncOp>())
+    fixSizes(kernel);
+  append(*module);
+}
+
+void Loader::addLlvm(StringRef name, std::string text) {
+  StringRef kept = invocation.diagnostics.addBuffer(name, std::move(text));
+  llvm::LLVMContext llvmContext;
+  llvm::SMDiagnostic problem;
+  std::unique_ptr<llvm::Module> ir =
+      llvm::parseAssemblyString(kept, problem, llvmContext);
+  if (!ir) {
+    invocation.diagnostics.error({name.str(),
+                                  unsigned(std::max(problem.getLineNo(), 0)),
+                                  unsigned(problem.getColumnNo() + 1)},
+                                 problem.getMessage());
+    return;
+  }
+  OwningOpRef<ModuleOp> module = translateLLVMIRToModule(
+      std::move(ir), &context, /*emitExpensiveWarnings=*/false);
+  if (module)
+    append(*module);
+  else if (!invocation.diagnostics.hasErrors())
+    invocation.diagnostics.error({name.str()}, "this LLVM IR cannot be read");
+}
+
+void Loader::append(ModuleOp module) {
+  Block *body = result.module->getBody();
+  body->getOperations().splice(body->end(), module.getBody()->getOperations());
+  // A lowered stage carries its data layout and triple on the module.
+  for (NamedAttribute attribute : module->getAttrs())
+    (*result.module)->setAttr(attribute.getName(), attribute.getValue());
+}
+
+void Loader::fixSizes(kernel::FuncOp kernel) {
+  Builder builder(&context);
+  SmallVector<NamedAttribute> entries;
+  for (Attribute size : kernel.getSizes())
+    if (auto found = fixed.find(cast<StringAttr>(size).str());
+        found != fixed.end())
+      entries.push_back(builder.getNamedAttr(
+          found->first, builder.getDenseI64ArrayAttr(found->second)));
+  if (!entries.empty())
+    kernel.setFixedAttr(builder.getDictionaryAttr(entries));
+}
+
+void Loader::refuseTwoOfOneName() {
+  llvm::StringMap<Operation *> seen;
+  for (Operation &op : *result.module->getBody()) {
+    auto name = op.getAttrOfType<StringAttr>(SymbolTable::getSymbolAttrName());
+    if (!name)
+      continue;
+    auto [at, isNew] = seen.try_emplace(name.getValue(), &op);
+    if (!isNew)
+      invocation.diagnostics
+          .error(placeOf(op.getLoc()),
+                 "there is a kernel '" + name.getValue() + "' already")
+          .note(placeOf(at->second->getLoc()), "the other one is here");
+  }
+}
+
+std::optional<Sources> Loader::finish(ArrayRef<SizeBinding> sizes) {
+  Diagnostics &diagnostics = invocation.diagnostics;
+  if (diagnostics.hasErrors())
+    return std::nullopt;
+
+  // Inputs first, imports after them, each once, as the depfile lists them.
+  for (std::string &import : imports)
+    if (!llvm::is_contained(result.filesRead, import))
+      result.filesRead.push_back(std::move(import));
+
+  auto kernels = result.module->getOps<kernel::FuncOp>();
+  result.hasKernels = !kernels.empty();
+  bool lowered = llvm::any_of(*result.module->getBody(), [](Operation &op) {
+    return !isa<kernel::FuncOp>(op);
+  });
+  if (result.hasKernels && lowered) {
+    diagnostics.error({},
+                      "the inputs are at different stages; compile them one "
+                      "by one and link the objects");
+    return std::nullopt;
+  }
+  if (!result.hasKernels && !lowered) {
+    diagnostics.error({}, "there is no kernel in any input");
+    return std::nullopt;
+  }
+
+  for (const SizeBinding &binding : sizes) {
+    SmallVector<StringRef> known;
+    for (kernel::FuncOp kernel : kernels)
+      for (Attribute size : kernel.getSizes())
+        if (StringRef name = cast<StringAttr>(size);
+            !llvm::is_contained(known, name))
+          known.push_back(name);
+    if (!llvm::is_contained(known, binding.name))
+      diagnostics.error(
+          {},
+          "'-D " + binding.name + "': no kernel has this size" +
+              (known.empty() ? std::string() : "; there are " + listOf(known)));
+  }
+  refuseTwoOfOneName();
+  if (diagnostics.hasErrors() || failed(verify(*result.module)))
+    return std::nullopt;
+  return std::move(result);
+}
+
+std::optional<Sources> facet::loadSources(ArrayRef<std::string> inputs,
+                                          ArrayRef<SizeBinding> sizes,
+                                          MLIRContext &context,
+                                          Invocation &invocation) {
+  Loader loader(sizes, context, invocation);
+  for (const std::string &input : inputs)
+    loader.add(input);
+  return loader.finish(sizes);
+}

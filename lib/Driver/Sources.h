@@ -1,0 +1,38 @@
+//===- Sources.h - the kernels of the input files -------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef FACET_LIB_DRIVER_SOURCES_H
+#define FACET_LIB_DRIVER_SOURCES_H
+
+#include "Invocation.h"
+#include "facet/Driver/SizeBindings.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+namespace facet {
+
+enum class InputKind { Facet, Mlir, Llvm };
+
+/// What the inputs hold, merged: kernels of the kernel dialect, or functions that
+/// an earlier run lowered already (LLVM IR becomes the LLVM dialect).
+struct Sources {
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  /// Whether `module` has kernels still to be lowered.
+  bool hasKernels = false;
+  /// Every file read, inputs first, then imports; "-" is not among them.
+  std::vector<std::string> filesRead;
+};
+
+/// A context that can read and print every stage; made without threads.
+std::unique_ptr<mlir::MLIRContext> makeContext();
+
+/// Reads `inputs`. Nothing, with errors, when one is rejected.
+std::optional<Sources> loadSources(llvm::ArrayRef<std::string> inputs,
+                                   llvm::ArrayRef<SizeBinding> sizes,
+                                   mlir::MLIRContext &context,
+                                   Invocation &invocation);
+
+} // namespace facet
+
+#endif // FACET_LIB_DRIVER_SOURCES_H
