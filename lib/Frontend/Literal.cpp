@@ -12,6 +12,8 @@
 
 #include "Literal.h"
 
+#include "llvm/Support/ErrorHandling.h"
+
 #include <cmath>
 #include <limits>
 
@@ -234,7 +236,7 @@ std::optional<Literal> facet::fold(checked::BinaryOp op, const Literal &a,
         a.numerator - floorDiv(a.numerator, b.numerator) * b.numerator;
     break;
   default:
-    assert(false && "comparisons are not folded to literals");
+    llvm_unreachable("comparisons");
   }
   reduce(result);
   if (bitLength(result.numerator) > longest ||

@@ -36,7 +36,9 @@ static void collect(const Diagnostic &diagnostic, StringRef file,
   }
   messages.insert(
       describe(where, severities[static_cast<unsigned>(diagnostic.severity)],
-               diagnostic.message));
+               diagnostic.group.empty()
+                   ? diagnostic.message
+                   : diagnostic.message + " [-W" + diagnostic.group + "]"));
   for (const Diagnostic &note : diagnostic.notes)
     collect(note, file, messages);
 }

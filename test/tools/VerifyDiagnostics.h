@@ -7,7 +7,8 @@
 //   y[m] = z
 //
 // `+1` is relative to the annotation's line, 8 the column. A message in another
-// file is written `@other.facet:3:8`, one without a place `@nowhere`.
+// file is written `@other.facet:3:8`, one without a place `@nowhere`; a warning
+// ends in its group, `[-Wunused-let]`.
 //
 //===----------------------------------------------------------------------===//
 
