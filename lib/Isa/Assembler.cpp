@@ -19,6 +19,7 @@
 #include "Text.h"
 
 #include "facet/Isa/Assembler.h"
+#include "facet/Isa/Builder.h"
 #include "facet/Isa/Check.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -94,12 +95,12 @@ private:
   AsmLexer lexer;
   StringRef file;
   Diagnostics &diags;
-  Program program;
+  ProgramBuilder builder{Machine()};
+  Program &program = builder.get();
   bool haveMachine = false, inQueue = false;
   Engine engine = Engine::Tensor;
   std::vector<uint32_t> openLoops;
   llvm::StringMap<unsigned> bufferNames, semaphoreNames;
-  llvm::StringMap<uint32_t> accessNumbers, affineNumbers, locationNumbers;
   /// Where each instruction stands, per engine.
   std::vector<Place> places[numEngines];
   /// Fields whose spelling depends on the operands: read at the end of the line.
@@ -198,17 +199,6 @@ bool Assembler::finishLine() {
   if (lexer.atLineEnd())
     return true;
   return fail("want the end of the line here, found " + lexer.found());
-}
-
-/// The number of an entry in a table, made when it is new.
-template <typename T>
-static uint32_t intern(std::vector<T> &table,
-                       llvm::StringMap<uint32_t> &numbers, const T &entry) {
-  StringRef key(reinterpret_cast<const char *>(&entry), sizeof entry);
-  auto [at, added] = numbers.try_emplace(key, uint32_t(table.size() + 1));
-  if (added)
-    table.push_back(entry);
-  return at->second;
 }
 
 //===----------------------------------------------------------------------===//
@@ -619,7 +609,7 @@ bool Assembler::access(Access &a) {
   a.offset = address.form.base;
   address.form.base = 0;
   if (!address.isConstant())
-    a.affine = intern(program.affines, affineNumbers, address.form);
+    a.affine = builder.affine(address.form);
   return true;
 }
 
@@ -645,16 +635,14 @@ bool Assembler::predicate(uint16_t &result) {
       return false;
     if (p.conditions == 4)
       return fail("more than 4 conditions");
-    p.forms[p.conditions] =
-        intern(program.affines, affineNumbers, left.form) - 1;
+    p.forms[p.conditions] = builder.affine(left.form) - 1;
     p.compares[p.conditions++] = Predicate::Compare(c);
   } while (lexer.take(","));
   if (!expect(")"))
     return false;
-  uint32_t number = program.addPredicate(p);
+  result = builder.predicate(p);
   if (program.predicates.size() > UINT16_MAX)
     return fail("more than 65535 predicates");
-  result = uint16_t(number);
   return true;
 }
 
@@ -753,14 +741,7 @@ bool Assembler::location(uint32_t &result) {
     return false;
   l.line = uint32_t(line);
   l.column = uint32_t(column);
-  std::string key = (Twine(line) + ":" + Twine(column) + ":" +
-                     Twine(l.file.size()) + ":" + l.file + l.op)
-                        .str();
-  auto [at, added] =
-      locationNumbers.try_emplace(key, uint32_t(program.locations.size() + 1));
-  if (added)
-    program.locations.push_back(std::move(l));
-  result = at->second;
+  result = builder.location(l);
   return expect(")");
 }
 
@@ -880,7 +861,7 @@ bool Assembler::item(Instruction &i, const OpcodeInfo &info, uint32_t &at) {
       Access a;
       if (!expect("=") || !access(a))
         return false;
-      i.operands[o.slot] = intern(program.accesses, accessNumbers, a);
+      i.operands[o.slot] = builder.access(a);
       return true;
     }
   for (const FieldInfo &f : info.fields)
@@ -914,10 +895,7 @@ bool Assembler::instruction() {
       names.push_back(o.mnemonic);
     return unknown(mnemonic, "instruction", names);
   }
-  Instruction i;
-  i.opcode = uint16_t(info->opcode);
-  for (const FieldInfo &f : info->fields)
-    setField(i, f.place, f.defaultBits);
+  Instruction i = ProgramBuilder::make(info->opcode);
   uint32_t at = 0;
   values.clear();
   bool good = true;
@@ -995,7 +973,7 @@ std::optional<Program> Assembler::run() {
   if (!checkProgram(program, diags, file, placeOf))
     return std::nullopt;
   (void)writeProgram(program); // canonical tables and build id
-  return std::move(program);
+  return builder.finish();
 }
 
 std::optional<Program> facet::assemble(StringRef text, StringRef file,
