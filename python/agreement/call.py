@@ -162,10 +162,11 @@ class Library:
         return (entry or self.entry)(*arguments)
 
     def execution(self, sizes, threads=1):
-        """A facet_exec with exactly the workspace the kernel asks for, guarded."""
+        """A facet_exec with exactly the workspace the kernel asks for, at an odd
+        address (any alignment is allowed), guarded."""
         need = self.workspace(*self.dims(sizes), ctypes.c_int32(threads))
-        memory = np.full(need + 2 * GUARD + 64, 0xA5, np.uint8)
-        start = (-(memory.ctypes.data + GUARD)) % 64 + GUARD
+        memory = np.full(need + 2 * GUARD + 65, 0xA5, np.uint8)
+        start = (-(memory.ctypes.data + GUARD)) % 64 + GUARD + 1
         execution = Exec(size=ctypes.sizeof(Exec), threads=threads, max_level=0, flags=0,
                          parallel_for=backwards if threads > 1 else PARALLEL_FOR(),
                          workspace=memory.ctypes.data + start, workspace_bytes=need)

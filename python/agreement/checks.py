@@ -218,11 +218,16 @@ class Checks:
             if (p.rank or p.written) and p.name not in unread:
                 yield self.refused(f"{p.name} is NULL", abi.E_NULL, usual, values, null=(p.name,))
             if p.rank > 1 and p.shape(usual)[-1] > 1:
-                def narrow(operands, name=p.name, step=2 if bits(p.element) == 4 else 1):
+                # Rows of a matrix may not overlap, nor any elements of a result; an
+                # argument of more axes may repeat itself, but not run backwards.
+                step = 2 if bits(p.element) == 4 else 1
+                least = p.shape(usual)[-1] if p.rank == 2 or p.written else 0
+
+                def narrow(operands, name=p.name, stride=least - step):
                     operands[name].padded = True  # so that strides are passed
-                    operands[name].strides[-2] -= step
-                yield self.refused(f"rows of {p.name} overlap", abi.E_STRIDE, usual, values,
-                                   tamper=narrow)
+                    operands[name].strides[-2] = stride
+                yield self.refused(f"a row of {p.name} after {least - step} elements",
+                                   abi.E_STRIDE, usual, values, tamper=narrow)
         for name, limit in self.spec.gathers.items():
             for bad in (-1, usual[limit], 2**31 - 1, -2**31):
                 values = self.values(usual)
@@ -239,22 +244,24 @@ class Checks:
             short.workspace_bytes = need - 1
             yield self.refused("workspace one byte short", abi.E_WORKSPACE, usual,
                                self.values(usual), execution=short)
-        big = self.spec.usual | {}
-        while self.library.workspace(*self.library.dims(big), 1) <= 64 * 1024:
-            if need == 0 or max(big.values()) > 4096:
-                return
-            grow = {s: 2 * n for s, n in big.items()}
-            if not self.spec.fits(types.SimpleNamespace(**grow)):
-                return
-            big = grow
-        if self._bytes(big) < 2**26:
-            yield self.refused("exec NULL, big workspace", abi.E_WORKSPACE, big,
-                               self.values(big), execution=None)
+        if big := self.beyond_stack():
+            yield self.refused(f"exec NULL, {show(big)}", abi.E_WORKSPACE, big, self.values(big),
+                               execution=None)
 
-    def _bytes(self, sizes):
-        return sum(8 * int(np.prod(p.shape(sizes))) for p in self.signature.params)
+    def beyond_stack(self):
+        """Sizes whose workspace the stack cannot give, or None where they would make
+        the operands large too."""
+        sizes = self.spec.usual
+        for _ in range(8):
+            if self.library.workspace(*self.library.dims(sizes), 1) > 65 * 1024:
+                return sizes
+            sizes = {s: 2 * n for s, n in sizes.items()}
+            elements = sum(np.prod(p.shape(sizes), dtype=float) for p in self.signature.params)
+            if elements > 1e6 or not self.spec.fits(types.SimpleNamespace(**sizes)):
+                return None
+        return None
 
     def all(self):
-        for check in (self.agreement, self.strided, self.excluded, self.special, self.nan, self.optional,
-                      self.repeatable, self.refusals):
+        for check in (self.agreement, self.strided, self.excluded, self.special, self.nan,
+                      self.optional, self.repeatable, self.refusals):
             yield from check()
