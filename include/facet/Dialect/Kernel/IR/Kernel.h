@@ -17,7 +17,14 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/TilingInterface.h"
 
+namespace facet {
+class Diagnostics;
+struct Machine;
+} // namespace facet
+
 namespace facet::kernel {
+
+struct ScheduleEntry; // Plan.h
 
 /// One subscript of an access. `value` is the position of an iterator, the number
 /// itself, or the position of the earlier input whose element is the subscript.
@@ -33,6 +40,8 @@ inline llvm::hash_code hash_value(const Subscript &s) {
   return llvm::hash_combine(s.kind, s.value);
 }
 
+class FuncOp;
+
 /// Extents of a structured op: attributes where static, else its extent operands.
 llvm::SmallVector<mlir::OpFoldResult> mixedExtents(mlir::Operation *op);
 
@@ -40,6 +49,7 @@ llvm::SmallVector<mlir::OpFoldResult> mixedExtents(mlir::Operation *op);
 
 #include "facet/Dialect/Kernel/IR/KernelDialect.h.inc"
 #include "facet/Dialect/Kernel/IR/KernelEnums.h.inc"
+#include "facet/Dialect/Kernel/IR/PlanInterface.h.inc"
 #define GET_ATTRDEF_CLASSES
 #include "facet/Dialect/Kernel/IR/KernelAttrs.h.inc"
 #include "facet/Dialect/Kernel/IR/KernelInterfaces.h.inc"

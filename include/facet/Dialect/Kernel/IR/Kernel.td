@@ -7,6 +7,7 @@
 include "facet/Dialect/Kernel/IR/KernelDialect.td"
 include "facet/Dialect/Kernel/IR/KernelAttrs.td"
 include "facet/Dialect/Kernel/IR/KernelInterfaces.td"
+include "facet/Dialect/Kernel/IR/PlanInterface.td"
 include "facet/Dialect/Kernel/IR/FunctionOps.td"
 include "facet/Dialect/Kernel/IR/StructuredOps.td"
 include "facet/Dialect/Kernel/IR/ScalarOps.td"

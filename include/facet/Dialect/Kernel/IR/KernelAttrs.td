@@ -5,6 +5,7 @@
 #define FACET_DIALECT_KERNEL_IR_KERNELATTRS_TD
 
 include "facet/Dialect/Kernel/IR/KernelDialect.td"
+include "facet/Dialect/Kernel/IR/PlanInterface.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/EnumAttr.td"
 
@@ -82,6 +83,17 @@ def Kernel_AccessAttr : Kernel_Attr<"Access", "access"> {
     /// The access as an affine map of iterators and numbers; null with a gather.
     ::mlir::AffineMap getMap(unsigned numIterators) const;
     bool hasGather() const;
+  }];
+}
+
+def Kernel_ReferencePlanAttr : AttrDef<KernelDialect, "ReferencePlan",
+    [DeclareAttrInterfaceMethods<Kernel_PlanAttrInterface>]> {
+  let mnemonic = "reference_plan";
+  let summary = "the one plan of the reference road";
+  let description = [{
+    `#kernel.reference_plan`: every statement is a stage of its own, computed in the
+    order of the text by plain loops and stored whole. There is nothing to choose, so a
+    schedule for "reference" has no clauses.
   }];
 }
 
