@@ -197,7 +197,7 @@ Value CheckPoint::elementSubscript(unsigned k, unsigned dim, unsigned source,
     return value; // the same everywhere
   Num extent = frame.num(storage.dims[dim]);
   Num inRange = (frame.num(value) >= 0) & (frame.num(value) < extent);
-  Num wrong = guard ? !inRange & frame.num(guard) : !inRange;
+  Num wrong = guard ? invert(inRange) & frame.num(guard) : invert(inRange);
   llvm::StringRef name;
   int64_t axis;
   std::tie(name, axis) = describe(frame.kernel, tensor, dim);

@@ -63,7 +63,7 @@ uint64_t FloatFormat::nanCode() const {
 }
 
 bool facet::loops::isStorage(Type type) {
-  if (type.isF32() || type.isF64())
+  if (type.isF32() || type.isF64() || isa<IndexType>(type))
     return false;
   if (isa<FloatType>(type))
     return true;
@@ -77,6 +77,8 @@ bool facet::loops::isUnsigned(Type type) {
 
 Type facet::loops::travelType(Type type) {
   MLIRContext *context = type.getContext();
+  if (isa<IndexType>(type))
+    return IntegerType::get(context, 64);
   if (isa<FloatTF32Type>(type))
     return Float32Type::get(context);
   if (type.isF32() || type.isF64() || type.isSignlessInteger(1))
@@ -85,6 +87,8 @@ Type facet::loops::travelType(Type type) {
 }
 
 Type facet::loops::arithmeticType(Type type) {
+  if (isa<IndexType>(type))
+    return IntegerType::get(type.getContext(), 64);
   if (!isStorage(type))
     return type;
   if (isa<FloatType>(type))
@@ -230,7 +234,7 @@ Value facet::loops::travelConstant(LocBuilder &b, TypedAttr value) {
     return constant(b, travelType(type), int64_t(bits.getZExtValue()));
   }
   const llvm::APInt &bits = cast<IntegerAttr>(value).getValue();
-  Type travel = isa<IndexType>(type) ? b.getI64Type() : travelType(type);
+  Type travel = travelType(type);
   unsigned width = travel.getIntOrFloatBitWidth();
   return arith::ConstantOp::create(
       b,

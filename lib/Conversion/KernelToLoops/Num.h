@@ -28,6 +28,11 @@ using LocBuilder = mlir::ImplicitLocOpBuilder;
 mlir::Value constant(LocBuilder &b, mlir::Type type, double value);
 mlir::Value constant(LocBuilder &b, mlir::Type type, int64_t value);
 
+/// Numbers may stand on the right of an operator; a C++ bool may not.
+template <typename T>
+using IfNumber =
+    std::enable_if_t<std::is_arithmetic_v<T> && !std::is_same_v<T, bool>, int>;
+
 class Num {
 public:
   Num() = default;
@@ -69,11 +74,9 @@ public:
   Num operator>=(Num o) const { return o <= *this; }
   Num operator==(Num o) const;
   Num operator!=(Num o) const;
-  /// For i1.
-  Num operator!() const { return *this ^ like(-1); }
 
 #define FACET_NUM_CONSTANT(OP)                                                 \
-  template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>  \
+  template <typename T, IfNumber<T> = 0>                                       \
   Num operator OP(T number) const {                                            \
     return *this OP like(number);                                              \
   }
@@ -103,6 +106,8 @@ private:
 inline Num operator-(double number, Num x) { return x.like(number) - x; }
 inline Num operator/(double number, Num x) { return x.like(number) / x; }
 
+/// Of i1. Not an operator: `!x` asks whether x is empty.
+inline Num invert(Num x) { return x ^ -1; }
 Num select(Num condition, Num a, Num b);
 Num isNaN(Num x);
 Num abs(Num x); // floats

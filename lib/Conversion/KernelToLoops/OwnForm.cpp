@@ -21,7 +21,6 @@
 using namespace facet;
 using namespace facet::loops;
 using namespace mlir;
-using kernel::ReduceKind;
 using kernel::StructuredOpInterface;
 
 //===----------------------------------------------------------------------===//
@@ -106,39 +105,6 @@ void OwnForm::emitMap(kernel::MapOp op) {
     for (auto [value, result] : llvm::zip_equal(point.body(), op.getResults()))
       store(b, frame.tensors[result], index, value);
   });
-}
-
-llvm::SmallVector<Value> facet::loops::combine(Frame &frame, ReduceKind kind,
-                                               ValueRange state,
-                                               llvm::ArrayRef<Value> values) {
-  Num old = frame.num(state[0]), value = frame.num(values[0]);
-  switch (kind) {
-  case ReduceKind::Sum:
-    return {old + value};
-  case ReduceKind::Max:
-    return {max(old, value)};
-  case ReduceKind::Min:
-    return {min(old, value)};
-  case ReduceKind::Any:
-    return {old | value};
-  case ReduceKind::All:
-    return {old & value};
-  case ReduceKind::Argmax:
-  case ReduceKind::Argmin: {
-    Num oldIndex = frame.num(state[1]), index = frame.num(values[1]);
-    Num better = kind == ReduceKind::Argmax ? value > old : value < old;
-    Num same = value == old;
-    if (value.isFloat()) { // NaN beats all else
-      better = better | (isNaN(value) & !isNaN(old));
-      same = same | (isNaN(value) & isNaN(old));
-    }
-    // −1: nothing yet. A point without an index (an empty tile) changes nothing.
-    Num take =
-        (index >= 0) & ((oldIndex < 0) | better | (same & (index < oldIndex)));
-    return {select(take, value, old), select(take, index, oldIndex)};
-  }
-  }
-  llvm_unreachable("all reductions are listed");
 }
 
 void OwnForm::emitReduce(kernel::ReduceOp op) {

@@ -4,6 +4,7 @@
 #ifndef FACET_LIB_CONVERSION_KERNELTOLOOPS_OWNFORM_H
 #define FACET_LIB_CONVERSION_KERNELTOLOOPS_OWNFORM_H
 
+#include "Combine.h"
 #include "Demand.h"
 #include "Forms.h"
 
@@ -55,11 +56,6 @@ private:
   llvm::SmallVector<std::pair<mlir::Value, unsigned>> copies;
   llvm::SmallVector<Storage> outputs;
 };
-
-/// One step of a reduction: what `values` make of `state`.
-llvm::SmallVector<mlir::Value> combine(Frame &frame, kernel::ReduceKind kind,
-                                       mlir::ValueRange state,
-                                       llvm::ArrayRef<mlir::Value> values);
 
 } // namespace facet::loops
 

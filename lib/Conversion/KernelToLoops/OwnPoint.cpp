@@ -69,7 +69,7 @@ Num facet::loops::convert(Num x, Type from, Type to, kernel::CastMode mode) {
   llvm_unreachable("all cast modes are listed");
 }
 
-static std::optional<Function> functionOf(Operation *inner) {
+std::optional<Function> facet::loops::functionOf(Operation *inner) {
   if (isa<math::ExpOp>(inner))
     return Function::Exp;
   if (isa<math::LogOp>(inner))
@@ -116,6 +116,8 @@ Value OwnPoint::evaluate(Operation *inner, llvm::ArrayRef<Value> operands) {
     return relu(x());
   if (isa<arith::FloorDivSIOp>(inner))
     return floorDivide(x(0), x(1));
+  if (isa<arith::IndexCastOp>(inner))
+    return wrapInteger(x(), travelType(inner->getResult(0).getType()));
   if (isa<math::AbsFOp>(inner))
     return abs(x());
   if (isa<math::AbsIOp>(inner))

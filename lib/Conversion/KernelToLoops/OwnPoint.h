@@ -30,6 +30,8 @@ Num floorDivide(Num a, Num b);
 /// kernel.cast on travel forms.
 Num convert(Num x, mlir::Type from, mlir::Type to, kernel::CastMode mode);
 Num relu(Num x);
+/// The function that an op of math or kernel.apply stands for, if it is one.
+std::optional<Function> functionOf(mlir::Operation *inner);
 
 } // namespace facet::loops
 

@@ -35,7 +35,7 @@ Num Workspace::bytes(Frame &frame, const Slot &slot, Num *overflow) const {
   }
   Num rounded = (total + (alignment - 1)) & -alignment;
   if (overflow) // an empty array is empty, however large its other extents
-    *overflow = *overflow | ((tooLarge | (rounded < total)) & !empty);
+    *overflow = *overflow | ((tooLarge | (rounded < total)) & invert(empty));
   return select(empty, frame.i64(0), rounded);
 }
 
