@@ -167,8 +167,10 @@ void ModuleChecker::checkImport(const syntax::Import &import, StringRef file) {
                                  " deep");
     return;
   }
-  std::string problem;
-  std::optional<std::string> text = readSourceFile(path, problem);
+  std::string problem = "is no regular file"; // a device may never end
+  std::optional<std::string> text;
+  if (llvm::sys::fs::is_regular_file(path) || llvm::sys::fs::is_directory(path))
+    text = readSourceFile(path, problem);
   if (!text) {
     diagnostics.error(where, "cannot read `" + path + "`: " + problem);
     return;

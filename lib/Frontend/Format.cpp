@@ -31,15 +31,9 @@ struct Line {
   std::vector<Token> tokens;
 };
 
-/// Places where a line may be broken, the cheapest first.
-enum BreakCost : unsigned {
-  HeaderBreak,
-  CommaBreak,
-  OperatorBreak,
-  PipeBreak = 8,
-  AssignBreak = 15,
-  perBracket = 10
-};
+/// What a break costs; the cheapest is taken. Inside brackets it costs more.
+constexpr unsigned headerBreak = 0, commaBreak = 1, operatorBreak = 2,
+                   pipeBreak = 8, assignBreak = 15, perBracket = 10;
 
 class Formatter {
 public:
@@ -167,29 +161,29 @@ static bool spaceBetween(const Token *before, const Token &left,
 static std::optional<unsigned> breakCost(const Token &left, const Token &right,
                                          bool inBrackets) {
   if (right.is(TokenKind::Arrow) || right.is("requires") || right.is("when"))
-    return HeaderBreak;
+    return headerBreak;
   if (left.is(TokenKind::Comma))
-    return inBrackets ? 0 : CommaBreak;
+    return inBrackets ? 0 : commaBreak;
   if (left.is(TokenKind::Assign) && !inBrackets)
-    return AssignBreak;
+    return assignBreak;
   if (right.is(TokenKind::Pipe))
-    return PipeBreak;
+    return pipeBreak;
   if (!isOperator(right) || isPrefix(&left, right))
     return std::nullopt;
   switch (right.kind) {
   case TokenKind::Or:
-    return OperatorBreak;
+    return operatorBreak;
   case TokenKind::And:
-    return OperatorBreak + 1;
+    return operatorBreak + 1;
   case TokenKind::Plus:
   case TokenKind::Minus:
-    return OperatorBreak + 3;
+    return operatorBreak + 3;
   case TokenKind::Star:
   case TokenKind::Slash:
   case TokenKind::Percent:
-    return OperatorBreak + 4;
+    return operatorBreak + 4;
   default: // comparisons
-    return OperatorBreak + 2;
+    return operatorBreak + 2;
   }
 }
 
