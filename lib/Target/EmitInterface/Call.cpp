@@ -53,6 +53,7 @@ void facet::interface::emitWorkspace(Emission &emission) {
              emission.signature.symbol("workspace"),
              emission.signature.workspace(),
              Builder(emission.kernel).getI64Type());
+  compileFast(f.op);
   f.failureResult = f.i64(-1); // SIZE_MAX
   checkSizes(f, allSizes(emission.signature));
   for (unsigned i = 0, e = emission.signature.parameters.size(); i != e; ++i)

@@ -18,6 +18,7 @@
 #include "Function.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/StringExtras.h"
 
 #include <cstddef>
@@ -194,6 +195,8 @@ Block *Function::failBlock() {
 
 void Function::failIf(Value condition, Value code, StringRef argument,
                       int32_t axis, Value found, Value wanted) {
+  if (matchPattern(condition, m_Zero()))
+    return;
   Value name = argument.empty() ? nullPointer() : string(argument);
   Value axisValue = i32(axis);
   Block *target = failBlock(), *from = b.getInsertionBlock();
@@ -218,6 +221,13 @@ void facet::interface::forbidInlining(Operation *function) {
   Builder b(function->getContext());
   function->setAttr("passthrough",
                     b.getArrayAttr({b.getStringAttr("noinline")}));
+}
+
+void facet::interface::compileFast(Operation *function) {
+  Builder b(function->getContext());
+  function->setAttr("passthrough",
+                    b.getArrayAttr({b.getStringAttr("noinline"),
+                                    b.getStringAttr("optnone")}));
 }
 
 //===----------------------------------------------------------------------===//
@@ -273,31 +283,71 @@ void Function::loop(Value count, llvm::function_ref<void(Value)> body) {
 // Values
 //===----------------------------------------------------------------------===//
 
+Value Function::atEntry(Attribute key, llvm::function_ref<Value()> make) {
+  Value &value = entryValues[key];
+  if (!value) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(&op.getBody().front());
+    value = make();
+  }
+  return value;
+}
+
+Value Function::constant(TypedAttr value) {
+  return atEntry(
+      value, [&]() -> Value { return arith::ConstantOp::create(b, value); });
+}
 Value Function::i64(int64_t value) {
-  return arith::ConstantOp::create(b, b.getI64IntegerAttr(value));
+  return constant(b.getI64IntegerAttr(value));
 }
 Value Function::i32(int32_t value) {
-  return arith::ConstantOp::create(b, b.getI32IntegerAttr(value));
+  return constant(b.getI32IntegerAttr(value));
 }
-Value Function::boolean(bool value) {
-  return arith::ConstantOp::create(b, b.getBoolAttr(value));
+Value Function::boolean(bool value) { return constant(b.getBoolAttr(value)); }
+Value Function::nullPointer() {
+  return atEntry(TypeAttr::get(pointerType()), [&]() -> Value {
+    return LLVM::ZeroOp::create(b, pointerType());
+  });
 }
-Value Function::nullPointer() { return LLVM::ZeroOp::create(b, pointerType()); }
-Value Function::add(Value x, Value y) { return arith::AddIOp::create(b, x, y); }
-Value Function::sub(Value x, Value y) { return arith::SubIOp::create(b, x, y); }
-Value Function::mul(Value x, Value y) { return arith::MulIOp::create(b, x, y); }
+Value Function::string(StringRef text) {
+  return atEntry(b.getStringAttr(text),
+                 [&] { return constants.string(b, text); });
+}
+
+/// Builds `Op`, or finds that it is one of its operands or a constant: checks are
+/// built for any kernel, and for most a good part of them is known.
+template <typename Op, typename... Args>
+static Value fold(Function &f, Args... args) {
+  Value result = f.b.createOrFold<Op>(args...);
+  Attribute known;
+  if (matchPattern(result, m_Constant(&known)))
+    return f.constant(cast<TypedAttr>(known));
+  return result;
+}
+
+Value Function::add(Value x, Value y) {
+  return fold<arith::AddIOp>(*this, x, y);
+}
+Value Function::sub(Value x, Value y) {
+  return fold<arith::SubIOp>(*this, x, y);
+}
+Value Function::mul(Value x, Value y) {
+  return fold<arith::MulIOp>(*this, x, y);
+}
 Value Function::band(Value x, Value y) {
-  return arith::AndIOp::create(b, x, y);
+  return fold<arith::AndIOp>(*this, x, y);
 }
-Value Function::bor(Value x, Value y) { return arith::OrIOp::create(b, x, y); }
+Value Function::bor(Value x, Value y) {
+  return fold<arith::OrIOp>(*this, x, y);
+}
 Value Function::negate(Value condition) {
-  return arith::XOrIOp::create(b, condition, boolean(true));
+  return fold<arith::XOrIOp>(*this, condition, boolean(true));
 }
 Value Function::select(Value condition, Value x, Value y) {
-  return arith::SelectOp::create(b, condition, x, y);
+  return fold<arith::SelectOp>(*this, condition, x, y);
 }
 Value Function::compare(arith::CmpIPredicate predicate, Value x, Value y) {
-  return arith::CmpIOp::create(b, predicate, x, y);
+  return fold<arith::CmpIOp>(*this, predicate, x, y);
 }
 Value Function::isNull(Value pointer) {
   return LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, pointer,
@@ -319,6 +369,10 @@ static Value checked(Function &f, Value x, Value y, Value &overflowed) {
 }
 
 Value Function::mulChecked(Value x, Value y, Value &overflowed) {
+  if (matchPattern(x, m_One()))
+    return y;
+  if (matchPattern(y, m_One()))
+    return x;
   return checked<LLVM::SMulWithOverflowOp>(*this, x, y, overflowed);
 }
 Value Function::addChecked(Value x, Value y, Value &overflowed) {

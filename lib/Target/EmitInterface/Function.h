@@ -62,7 +62,8 @@ public:
   mlir::Value i32(int32_t value);
   mlir::Value boolean(bool value);
   mlir::Value nullPointer();
-  mlir::Value string(llvm::StringRef text) { return constants.string(b, text); }
+  mlir::Value string(llvm::StringRef text);
+  mlir::Value constant(mlir::TypedAttr value);
   mlir::Value add(mlir::Value x, mlir::Value y);
   mlir::Value sub(mlir::Value x, mlir::Value y);
   mlir::Value mul(mlir::Value x, mlir::Value y);
@@ -135,6 +136,10 @@ public:
 
 private:
   mlir::Block *failBlock();
+  /// A value without operands, made once, at the start of the function.
+  mlir::Value atEntry(mlir::Attribute key,
+                      llvm::function_ref<mlir::Value()> make);
+  llvm::DenseMap<mlir::Attribute, mlir::Value> entryValues;
   llvm::SmallVector<Formal> formals;
   llvm::SmallVector<mlir::Value> sizes;
   mlir::Block *failed = nullptr;
@@ -144,6 +149,9 @@ private:
 void makeLocal(mlir::Operation *function);
 /// ... and never part of its callers.
 void forbidInlining(mlir::Operation *function);
+/// ... and not worth optimising: it runs once where NAME runs often, and would
+/// take most of the time that an object takes to compile.
+void compileFast(mlir::Operation *function);
 
 } // namespace facet::interface
 

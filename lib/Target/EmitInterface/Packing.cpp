@@ -49,6 +49,7 @@ static void emitPackBytes(Emission &emission, unsigned index) {
   Function f(emission.constants, emission.loc(), signature,
              signature.symbol("pack_" + parameter.name + "_bytes"),
              signature.packBytes(index), Builder(emission.kernel).getI64Type());
+  compileFast(f.op);
   f.failureResult = f.i64(-1); // SIZE_MAX
   checkSizes(f, signature.sizesOf(parameter));
   Value bytes = denseBytes(f, measure(f, index));
@@ -91,6 +92,7 @@ static void emitPack(Emission &emission, unsigned index) {
   const Parameter &parameter = signature.parameters[index];
   Function f(emission.constants, emission.loc(), signature,
              signature.symbol("pack_" + parameter.name), signature.pack(index));
+  compileFast(f.op);
   checkSizes(f, signature.sizesOf(parameter));
   Array array = measure(f, index);
   array.pointer = f.formal(Formal::Data, index);

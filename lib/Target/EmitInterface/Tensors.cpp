@@ -260,6 +260,7 @@ void facet::interface::emitTensors(Emission &emission) {
   const Signature &signature = emission.signature;
   Function f(emission.constants, emission.loc(), signature,
              signature.symbol("dl"), signature.tensors());
+  compileFast(f.op);
   f.openExec();
   if (signature.numArguments != 0)
     f.failIf(f.isNull(f.formal(Formal::TensorsIn)), FACET_E_NULL, "in");
