@@ -27,6 +27,8 @@ static const Verb verbs[] = {
     {"info", "says what a program is", "FILE.engine [--json] [-o FILE]",
      runInfo},
     {"diff", "compares two programs", "A.engine B.engine", runDiff},
+    {"manual", "prints the reference tables, or keeps those of a page current",
+     "instructions|machines | --check FILE.md | --update FILE.md", runManual},
 };
 
 //===----------------------------------------------------------------------===//

@@ -41,7 +41,8 @@ namespace facet {
 struct Cost {
   /// Spent before the work: dispatch, address updates.
   Ticks issue = 0;
-  /// Inputs have been read: others may overwrite them.
+  /// Inputs have been read: others may overwrite them. (A load_weights of several
+  /// f32 passes still reads when `done`, the readiness of its first pass, is past.)
   Ticks sourceFree = 0;
   /// The port is free: the next instruction may start.
   Ticks portFree = 0;
