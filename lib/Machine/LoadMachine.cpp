@@ -35,7 +35,7 @@ namespace yaml = llvm::yaml;
 
 namespace {
 
-/// The largest value key lists offered in a message.
+/// No machine file comes near these.
 constexpr size_t maxFileBytes = 256 * 1024;
 constexpr unsigned maxBases = 4;
 
@@ -50,7 +50,7 @@ public:
 private:
   bool checkText();
   Place place(llvm::SMLoc where);
-  Place place(yaml::Node *node) { return place(node->getSourceRange().Start); }
+  Place place(yaml::Node *node);
   void error(yaml::Node *node, const llvm::Twine &message) {
     diags.error(place(node), message);
   }
@@ -136,6 +136,17 @@ Place Loader::place(llvm::SMLoc where) {
     return {file.str()};
   auto [line, column] = sourceMgr.getLineAndColumn(where);
   return {file.str(), line, column};
+}
+
+/// The parser places a collection in brackets behind its opening bracket.
+Place Loader::place(yaml::Node *node) {
+  Place at = place(node->getSourceRange().Start);
+  const char *start = node->getSourceRange().Start.getPointer();
+  if (llvm::isa<yaml::MappingNode, yaml::SequenceNode>(node) &&
+      start > text.begin() && start <= text.end() &&
+      (start[-1] == '{' || start[-1] == '['))
+    --at.column;
+  return at;
 }
 
 /// Holds the text to what the parser can take in linear time and stack.
@@ -465,32 +476,33 @@ void Loader::reportMissing() {
 void Loader::checkRelations() {
   if (!machine.isEngine())
     return;
-  auto originOf = [&](llvm::StringRef group, llvm::StringRef key) {
+  auto originOf = [&](llvm::StringRef name) {
     llvm::ArrayRef<MachineParameter> table = machineParameters();
     for (size_t i = 0; i != table.size(); ++i)
-      if (group == table[i].group && key == table[i].key)
+      if (name == std::string(table[i].group) + "." + table[i].key)
         return machine.origins[i].place;
     return Place{file.str()};
   };
-  auto refuse = [&](llvm::StringRef group, llvm::StringRef key, int64_t value,
-                    const llvm::Twine &limit, int64_t limitValue) {
-    diags.error(originOf(group, key), "'" + group + "." + key + "' is " +
-                                          llvm::Twine(value) + ", more than " +
-                                          limit + ", which is " +
-                                          llvm::Twine(limitValue));
+  auto atMost = [&](const char *name, int64_t value, const char *limitName,
+                    int64_t limit) {
+    if (value <= limit)
+      return;
+    // Of the two, the one this file states is the one to look at.
+    Place at = originOf(name);
+    if (at.file != file)
+      at = originOf(limitName);
+    diags.error(at, llvm::Twine("'") + name + "' is " + llvm::Twine(value) +
+                        ", more than '" + limitName + "', which is " +
+                        llvm::Twine(limit));
   };
-  if (machine.tensor.rows > machine.core.partitions)
-    refuse("tensor", "rows", machine.tensor.rows, "core.partitions",
-           machine.core.partitions);
-  if (machine.tensor.columns > machine.core.partitions)
-    refuse("tensor", "columns", machine.tensor.columns, "core.partitions",
-           machine.core.partitions);
-  if (machine.core.partitionGroup > machine.core.partitions)
-    refuse("core", "partition_group", machine.core.partitionGroup,
-           "core.partitions", machine.core.partitions);
-  if (machine.psum.matmulBanks > machine.psum.banks)
-    refuse("psum", "matmul_banks", machine.psum.matmulBanks, "psum.banks",
-           machine.psum.banks);
+  int64_t partitions = machine.core.partitions;
+  atMost("tensor.rows", machine.tensor.rows, "core.partitions", partitions);
+  atMost("tensor.columns", machine.tensor.columns, "core.partitions",
+         partitions);
+  atMost("core.partition_group", machine.core.partitionGroup, "core.partitions",
+         partitions);
+  atMost("psum.matmul_banks", machine.psum.matmulBanks, "psum.banks",
+         machine.psum.banks);
 }
 
 std::optional<Machine> Loader::load() {
