@@ -190,9 +190,8 @@ std::optional<Literal> facet::fold(checked::BinaryOp op, const Literal &a,
     problem = "`%` takes integers, found a float literal";
     return std::nullopt;
   }
-  if (!isFloat && (op == BinaryOp::Div || op == BinaryOp::Mod) &&
-      b.numerator < 0) {
-    problem = "an integer is divided by a positive literal or a size only";
+  if (op == BinaryOp::Mod && b.numerator < 0) {
+    problem = "`%` takes a positive divisor";
     return std::nullopt;
   }
   bool zeroMatters = (op == BinaryOp::Add || op == BinaryOp::Sub)
@@ -220,10 +219,6 @@ std::optional<Literal> facet::fold(checked::BinaryOp op, const Literal &a,
     result.denominator = a.denominator * b.denominator;
     break;
   case BinaryOp::Div:
-    if (!isFloat) {
-      result.numerator = floorDiv(a.numerator, b.numerator);
-      break;
-    }
     result.numerator = a.numerator * b.denominator;
     result.denominator = a.denominator * b.numerator;
     if (result.denominator < 0) {
@@ -239,6 +234,8 @@ std::optional<Literal> facet::fold(checked::BinaryOp op, const Literal &a,
     llvm_unreachable("comparisons");
   }
   reduce(result);
+  if (result.denominator != 1)
+    result.kind = Literal::Float; // 1 / 2 is a half, not 0
   if (bitLength(result.numerator) > longest ||
       bitLength(result.denominator) > longest) {
     problem = "the literals fold to a number of more than " +

@@ -32,7 +32,7 @@ Literal negate(const Literal &a);
 bool lessThan(const Literal &a, const Literal &b);
 bool equal(const Literal &a, const Literal &b);
 
-/// a op b, exactly. On failure `problem` says why, for a message.
+/// a op b, exactly: 1 / 2 is a half. On failure `problem` says why, for a message.
 std::optional<Literal> fold(checked::BinaryOp op, const Literal &a,
                             const Literal &b, std::string &problem);
 

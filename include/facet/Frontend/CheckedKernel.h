@@ -3,8 +3,7 @@
 //
 // What the checker hands to the compiler. Names are resolved, `fn` calls are
 // expanded, literals are folded and have their type, every conversion is
-// explicit, `clamp` and `mean` of the text remain what they are in `Function`
-// and `Reduction`. Nothing here refers to the syntax tree; places are kept for
+// explicit, `clamp(x, a, b)` is min(max(x, a), b); `mean` remains a Reduction. Nothing here refers to the syntax tree; places are kept for
 // messages and for source locations in the artefacts.
 //
 //===----------------------------------------------------------------------===//

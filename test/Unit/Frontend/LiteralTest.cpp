@@ -126,11 +126,12 @@ TEST(LiteralTest, folds_exactly_then_rounds_once) {
   EXPECT_TRUE(lessThan(difference, *floatLiteral("1e300")));
 }
 
-TEST(LiteralTest, integers_floor) {
+TEST(LiteralTest, integers_divide_exactly) {
   auto seven = integerLiteral("7"), two = integerLiteral("2");
-  EXPECT_TRUE(equal(folded(BinaryOp::Div, seven, two), integerLiteral("3")));
-  EXPECT_TRUE(equal(folded(BinaryOp::Div, negate(seven), two),
-                    negate(integerLiteral("4"))));
+  Literal half = folded(BinaryOp::Div, seven, two);
+  EXPECT_TRUE(equal(half, *floatLiteral("3.5")) && half.isFloat());
+  Literal four = folded(BinaryOp::Div, integerLiteral("8"), negate(two));
+  EXPECT_TRUE(equal(four, negate(integerLiteral("4"))) && !four.isFloat());
   EXPECT_TRUE(
       equal(folded(BinaryOp::Mod, negate(seven), two), integerLiteral("1")));
 }
