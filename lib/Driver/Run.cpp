@@ -370,6 +370,11 @@ ExitCode facet::runRun(Invocation &invocation) {
   kernel::FuncOp func = chooseKernel(*sources->module, invocation);
   if (!func)
     return ExitCode::Usage;
+  // The others need no code.
+  for (auto other :
+       llvm::make_early_inc_range(sources->module->getOps<kernel::FuncOp>()))
+    if (other != func)
+      other.erase();
 
   HostKernel kernel(func);
   Run run(kernel, invocation);
