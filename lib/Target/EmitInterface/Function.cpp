@@ -402,8 +402,9 @@ void Function::store(Value value, Value pointer, int64_t bytes) {
 }
 
 Value Function::frame(int64_t bytes, int64_t alignment) {
+  Value count = i64(bytes);
   OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(&op.getBody().front());
-  return LLVM::AllocaOp::create(b, pointerType(), b.getI8Type(), i64(bytes),
+  b.setInsertionPointAfterValue(count);
+  return LLVM::AllocaOp::create(b, pointerType(), b.getI8Type(), count,
                                 alignment);
 }
