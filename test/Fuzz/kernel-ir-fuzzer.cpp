@@ -6,8 +6,7 @@
 // uniqued names and locations are all that may differ between two parses.
 //
 // Only the dialects whose ops a kernel may hold are loaded: findings inside others
-// would be libMLIR's. Known ones inside builtin syntax are listed, with reproducers,
-// in Inputs/kernel-ir-findings.md.
+// would be libMLIR's.
 //
 //===----------------------------------------------------------------------===//
 
