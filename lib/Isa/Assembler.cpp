@@ -82,6 +82,11 @@ private:
     diags.error(lexer.place(), message);
     return false;
   }
+  /// About the name taken last.
+  bool failName(const Twine &message) {
+    diags.error(lexer.placeOfName(), message);
+    return false;
+  }
   bool unknown(StringRef word, const Twine &what,
                llvm::ArrayRef<StringRef> allowed);
   Queue &queueNow() { return program.queues[queueIndex()]; }
@@ -191,8 +196,7 @@ bool Assembler::unknown(StringRef word, const Twine &what,
     message += ("; did you mean '" + nearest + "'?").str();
   else if (allowed.size() <= 16 && !allowed.empty())
     message += "; there are " + llvm::join(allowed, ", ");
-  diags.error(lexer.placeOfName(), message);
-  return false;
+  return failName(message);
 }
 
 bool Assembler::finishLine() {
@@ -348,8 +352,8 @@ bool Assembler::semaphoreDirective() {
   unsigned index = 0;
   if (number(s.name, 's', 1u << 16, index)) {
     if (index != program.semaphores.size())
-      return fail("a semaphore without a name is called s" +
-                  Twine(program.semaphores.size()) + " here");
+      return failName("a semaphore without a name is called s" +
+                      Twine(program.semaphores.size()) + " here");
     s.name.clear();
   }
   int64_t value;
@@ -365,7 +369,7 @@ bool Assembler::semaphoreDirective() {
   }
   if (!s.name.empty() &&
       !semaphoreNames.try_emplace(s.name, program.semaphores.size()).second)
-    return fail("semaphore '" + s.name + "' is declared twice");
+    return failName("semaphore '" + s.name + "' is declared twice");
   program.semaphores.push_back(std::move(s));
   return finishLine();
 }
@@ -380,9 +384,9 @@ bool Assembler::queueDirective() {
     if (word != engines.back())
       continue;
     if (opened[e])
-      return fail("queue " + word + " is opened twice");
+      return failName("queue " + word + " is opened twice");
     if (!openLoops.empty())
-      return fail("the queue before has a loop without end");
+      return failName("the queue before has a loop without end");
     opened[e] = true;
     engine = Engine(e);
     program.queue(engine);
@@ -400,8 +404,9 @@ bool Assembler::ringDirective() {
   unsigned index = 0;
   if (!name(word, "r0 to r15"))
     return false;
+  Place start = lexer.placeOfName();
   if (!number(word, 'r', numRings, index))
-    return fail("want r0 to r15, found '" + word + "'");
+    return failName("want r0 to r15, found '" + word + "'");
   int64_t depth;
   if (!lexer.takeWord("depth"))
     return fail("want 'depth=NUMBER' here, found " + lexer.found());
@@ -417,8 +422,10 @@ bool Assembler::ringDirective() {
   auto key = [](const RingInfo &r) { return std::pair(r.queue, r.ring); };
   auto at = llvm::find_if(
       program.rings, [&](const RingInfo &r) { return key(r) >= key(ring); });
-  if (at != program.rings.end() && key(*at) == key(ring))
-    return fail("ring " + word + " is declared twice");
+  if (at != program.rings.end() && key(*at) == key(ring)) {
+    diags.error(start, "ring " + word + " is declared twice");
+    return false;
+  }
   program.rings.insert(at, std::move(ring));
   return finishLine();
 }
@@ -487,11 +494,11 @@ bool Assembler::term(Sum &result, int64_t sign) {
     return add(result.form.coefficients[index]);
   if (number(word, 'r', numRings, index)) {
     if (result.form.ring >= 0 && result.form.ring != int(index))
-      return fail("an address uses one ring");
+      return failName("an address uses one ring");
     result.form.ring = int(index);
     return add(result.form.slotStride);
   }
-  return fail("want a number, i0 to i7 or r0 to r15, found '" + word + "'");
+  return failName("want a number, i0 to i7 or r0 to r15, found '" + word + "'");
 }
 
 bool Assembler::sum(Sum &result) {
@@ -674,7 +681,7 @@ bool Assembler::semaphoreRef(unsigned &semaphore, int &ring) {
   if (!name(word, "r0 to r15"))
     return false;
   if (!number(word, 'r', numRings, index))
-    return fail("want r0 to r15, found '" + word + "'");
+    return failName("want r0 to r15, found '" + word + "'");
   ring = int(index);
   return expect("]");
 }
@@ -696,9 +703,10 @@ bool Assembler::wait(Instruction &i) {
     return false;
   bool minus = lexer.take("-");
   if (minus || lexer.take("+")) {
-    if (!integer(perRound, 0, minus ? 32768 : 32767, "the value per round") ||
-        !expect("*") || !lexer.takeWord("round"))
-      return fail("want NUMBER*round here");
+    if (!integer(perRound, 0, minus ? 32768 : 32767, "the value per round"))
+      return false;
+    if (!lexer.take("*") || !lexer.takeWord("round"))
+      return fail("want '*round' here, found " + lexer.found());
     if (ring < 0)
       return fail("rounds are those of a ring; write the semaphore with one, "
                   "as s0[r0]");
@@ -814,7 +822,7 @@ bool Assembler::fieldValue(Instruction &i, const FieldInfo &field) {
     if (!name(word, "r0 to r15"))
       return false;
     if (!number(word, 'r', numRings, index))
-      return fail("want r0 to r15, found '" + word + "'");
+      return failName("want r0 to r15, found '" + word + "'");
     value = index;
     break;
   }
@@ -850,14 +858,14 @@ bool Assembler::item(Instruction &i, const OpcodeInfo &info, uint32_t &at) {
   for (const FlagInfo &f : info.flags)
     if (word == f.name) {
       if (i.has(uint16_t(1u << f.bit)))
-        return fail("'" + word + "' is given twice");
+        return failName("'" + word + "' is given twice");
       i.flags |= uint16_t(1u << f.bit);
       return true;
     }
   for (const OperandInfo &o : info.operands)
     if (word == o.name) {
       if (i.operands[o.slot])
-        return fail("'" + word + "' is given twice");
+        return failName("'" + word + "' is given twice");
       Access a;
       if (!expect("=") || !access(a))
         return false;

@@ -539,10 +539,11 @@ void Checker::checkQueue() {
       return;
     current = &code[pc];
     info = opcodeInfo(current->opcode);
-    if (!checkWord())
-      continue;
+    bool good = checkWord();
     if (!checkNesting())
       return; // what follows cannot be read
+    if (!good)
+      continue;
     checkSynchronisation();
     if (current->predicate) {
       const Predicate &p = program.predicates[current->predicate - 1];
