@@ -41,8 +41,8 @@ struct InterfaceOptions {
 mlir::LogicalResult verifyInterface(kernel::FuncOp kernel,
                                     const InterfaceOptions &options);
 
-/// Replaces `kernel` by its C functions, as func.func over arith, cf and the LLVM
-/// dialect. `NAME.impl` and `NAME.workspace` (Conversion/KernelToLoops.h) must stand
+/// Replaces `kernel` by its C functions, as func.func over arith, cf, scf and the
+/// LLVM dialect. `NAME.impl` and `NAME.workspace` (Conversion/KernelToLoops.h) must stand
 /// in the module; they become local symbols. Call it last: `kernel` is erased.
 mlir::LogicalResult emitInterface(kernel::FuncOp kernel,
                                   const InterfaceOptions &options);

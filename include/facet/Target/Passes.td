@@ -11,7 +11,7 @@ def EmitInterfacePass : Pass<"emit-interface", "::mlir::ModuleOp"> {
   let description = [{
     Needs `NAME.impl` and `NAME.workspace` beside each `kernel.func @NAME`, as the
     conversions of the roads leave them. Afterwards no `kernel.func` is left: the
-    module holds func.func over arith, cf and the LLVM dialect, of which only the
+    module holds func.func over arith, cf, scf and the LLVM dialect, of which only the
     functions that the header declares are visible outside of the object. Does
     nothing where there is no kernel.
   }];
@@ -21,7 +21,8 @@ def EmitInterfacePass : Pass<"emit-interface", "::mlir::ModuleOp"> {
   ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
-    "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect"
+    "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect",
+    "::mlir::scf::SCFDialect"
   ];
 }
 

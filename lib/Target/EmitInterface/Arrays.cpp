@@ -163,20 +163,6 @@ void facet::interface::takeStrides(Function &f, Array &array,
 // FACET_CHECK
 //===----------------------------------------------------------------------===//
 
-/// Whether two arrays lie in each other's way.
-static Value overlaps(Function &f, const Array &x, const Array &y) {
-  Value xBegin = f.toInt(x.pointer), yBegin = f.toInt(y.pointer);
-  auto before = [&](Value begin, Value otherBegin, Value otherBytes) {
-    return f.compare(arith::CmpIPredicate::ult, begin,
-                     f.add(otherBegin, otherBytes));
-  };
-  Value meet =
-      f.band(before(xBegin, yBegin, y.bytes), before(yBegin, xBegin, x.bytes));
-  Value exist = f.negate(f.bor(x.isEmpty, y.isEmpty));
-  Value given = f.negate(f.bor(f.isNull(x.pointer), f.isNull(y.pointer)));
-  return f.band(meet, f.band(exist, given));
-}
-
 void facet::interface::checkMemory(Function &f, ArrayRef<Array> arrays) {
   Value flags = f.load(f.i32Type(), f.exec, offsetof(facet_exec, flags));
   Value wanted = f.ne(f.band(flags, f.i32(FACET_CHECK)), f.i32(0));
@@ -193,18 +179,15 @@ void facet::interface::checkMemory(Function &f, ArrayRef<Array> arrays) {
                f.failIf(f.band(odd, f.negate(array.isEmpty)), FACET_E_ALIGN,
                         parameter.name, -1, address, f.i64(alignment));
              }
-             for (const Array &result : arrays)
-               for (const Array &other : arrays) {
-                 const Parameter &parameter =
-                     f.signature.parameters[result.index];
-                 bool isPair = other.index < result.index ||
-                               !f.signature.parameters[other.index].isWritten();
-                 if (!parameter.isWritten() || other.index == result.index ||
-                     !isPair)
-                   continue;
-                 f.failIf(overlaps(f, result, other), FACET_E_OVERLAP,
-                          parameter.name);
-               }
+             auto isWritten = [&](unsigned i) {
+               return f.signature.parameters[arrays[i].index].isWritten();
+             };
+             Overlap overlap(f, arrays);
+             for (unsigned i = 0, e = arrays.size(); i != e; ++i)
+               for (unsigned j = 0; j != e; ++j)
+                 if (i != j && isWritten(i) && (j < i || !isWritten(j)))
+                   f.failIf(overlap.ofPair(i, j), FACET_E_OVERLAP,
+                            f.signature.parameters[arrays[i].index].name);
              return {};
            },
            {});

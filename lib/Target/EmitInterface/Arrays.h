@@ -40,6 +40,19 @@ llvm::SmallVector<mlir::Value> givenStrides(Function &f, const Array &array);
 /// FACET_CHECK: alignment of every array; no written one shares memory.
 void checkMemory(Function &f, llvm::ArrayRef<Array> arrays);
 
+/// Whether arrays of a call share memory (Overlap.cpp).
+class Overlap {
+public:
+  Overlap(Function &f, llvm::ArrayRef<Array> arrays);
+  /// i1: arrays i and j may have a byte in common.
+  mlir::Value ofPair(unsigned i, unsigned j);
+
+private:
+  Function &f;
+  llvm::ArrayRef<Array> arrays;
+  llvm::SmallVector<mlir::Value> shapes; ///< null for a scalar
+};
+
 } // namespace facet::interface
 
 #endif // FACET_LIB_TARGET_EMITINTERFACE_ARRAYS_H
