@@ -63,7 +63,7 @@ createMachine(const ObjectOptions &options, std::string &error) {
   if (cpu.empty())
     cpu = triple.getArch() == llvm::Triple::x86_64 ? "x86-64-v2" : "generic";
   std::unique_ptr<llvm::MCSubtargetInfo> subtarget(
-      target->createMCSubtargetInfo(triple, cpu, options.features));
+      target->createMCSubtargetInfo(triple, "", ""));
   if (!subtarget || !subtarget->isCPUStringValid(cpu)) {
     error = "unknown CPU '" + cpu + "' for triple '" + triple.str() + "'";
     return nullptr;
