@@ -18,8 +18,6 @@
 #ifndef FACET_TARGET_JUDGE_H
 #define FACET_TARGET_JUDGE_H
 
-#include "facet/Frontend/CheckedKernel.h"
-
 namespace facet {
 
 struct Judgement {
@@ -31,16 +29,6 @@ struct Judgement {
 
 /// Compares an element, as f64, with the judge's value and bound.
 Judgement compareWithJudge(double stored, double value, double bound);
-
-/// Element `index` of dense `bytes` of `type`, exactly (i64: nearest f64). Bool is
-/// one byte, 4-bit elements are two per byte.
-double storedElement(ScalarType type, const void *bytes, int64_t index);
-
-/// The same comparison on stored bytes.
-inline Judgement compareWithJudge(ScalarType type, const void *bytes,
-                                  int64_t index, double value, double bound) {
-  return compareWithJudge(storedElement(type, bytes, index), value, bound);
-}
 
 } // namespace facet
 
