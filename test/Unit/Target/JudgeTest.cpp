@@ -42,22 +42,3 @@ TEST(Judge, RejectsEverythingWithANegativeBound) {
   EXPECT_FALSE(compareWithJudge(5, 5, -1).agrees);
   EXPECT_FALSE(compareWithJudge(5, 5, nan_).agrees);
 }
-
-TEST(Judge, DecodesStoredElements) {
-  uint16_t bf16[] = {0x3f80, 0xc000};
-  EXPECT_EQ(storedElement(ScalarType::BF16, bf16, 1), -2);
-  uint16_t f16[] = {0x0001};
-  EXPECT_EQ(storedElement(ScalarType::F16, f16, 0), 0x1p-24);
-  uint8_t f8[] = {0x77, 0x7e, 0x7b};
-  EXPECT_EQ(storedElement(ScalarType::F8E4M3, f8, 0), 240);
-  EXPECT_EQ(storedElement(ScalarType::F8E4M3FN, f8, 1), 448);
-  EXPECT_EQ(storedElement(ScalarType::F8E5M2, f8, 2), 57344);
-  uint8_t nibbles[] = {0xf8};
-  EXPECT_EQ(storedElement(ScalarType::I4, nibbles, 0), -8);
-  EXPECT_EQ(storedElement(ScalarType::I4, nibbles, 1), -1);
-  EXPECT_EQ(storedElement(ScalarType::U4, nibbles, 1), 15);
-  uint8_t bytes[] = {0, 200};
-  EXPECT_EQ(storedElement(ScalarType::U8, bytes, 1), 200);
-  EXPECT_EQ(storedElement(ScalarType::I8, bytes, 1), -56);
-  EXPECT_EQ(storedElement(ScalarType::Bool, bytes, 1), 1);
-}
