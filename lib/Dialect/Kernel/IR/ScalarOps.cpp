@@ -122,20 +122,20 @@ static Attribute foldFloat(CastMode mode, APFloat value, Type to) {
   return IntegerAttr::get(to, integer);
 }
 
-static Attribute foldInteger(CastMode mode, const APInt &value, Type to) {
+static Attribute foldInteger(CastMode mode, const APInt &value, Type from,
+                             Type to) {
+  // i1 is 0 or 1.
+  bool isUnsigned = from.isUnsignedInteger() || from.isInteger(1);
   if (auto type = dyn_cast<FloatType>(to)) {
     APFloat result(type.getFloatSemantics());
-    // i1 is 0 or 1, everything else has a sign.
-    result.convertFromAPInt(value, value.getBitWidth() != 1,
-                            APFloat::rmNearestTiesToEven);
+    result.convertFromAPInt(value, !isUnsigned, APFloat::rmNearestTiesToEven);
     return FloatAttr::get(type, result);
   }
   unsigned width = to.getIntOrFloatBitWidth();
   if (mode == CastMode::Sat)
     return IntegerAttr::get(to, value.truncSSat(width));
-  return IntegerAttr::get(to, value.getBitWidth() == 1
-                                  ? value.zext(width)
-                                  : value.sextOrTrunc(width));
+  return IntegerAttr::get(to, isUnsigned ? value.zextOrTrunc(width)
+                                         : value.sextOrTrunc(width));
 }
 
 OpFoldResult CastOp::fold(FoldAdaptor adaptor) {
@@ -158,7 +158,7 @@ OpFoldResult CastOp::fold(FoldAdaptor adaptor) {
   if (auto value = dyn_cast_or_null<FloatAttr>(adaptor.getValue()))
     return foldFloat(mode, value.getValue(), to);
   if (auto value = dyn_cast_or_null<IntegerAttr>(adaptor.getValue()))
-    return foldInteger(mode, value.getValue(), to);
+    return foldInteger(mode, value.getValue(), getValue().getType(), to);
   return {};
 }
 
