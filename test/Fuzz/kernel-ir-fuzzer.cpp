@@ -29,7 +29,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   MLIRContext context(MLIRContext::Threading::DISABLED);
   context.loadDialect<facet::kernel::KernelDialect>();
   ScopedDiagnosticHandler quiet(&context, [](Diagnostic &) {});
-  StringRef text(reinterpret_cast<const char *>(data), size);
+  // A string of our own: MLIR's lexer reads up to the NUL behind it.
+  std::string text(reinterpret_cast<const char *>(data), size);
   OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
   if (!module)
     return 0;
