@@ -50,6 +50,13 @@ void Checker::error(const Twine &message) {
 // Tables
 //===----------------------------------------------------------------------===//
 
+/// Addresses and coefficients beyond this are no addresses; below it, sums and
+/// products with counters stay inside 64 bits where affineRange says so.
+static bool tooFar(int64_t value) {
+  constexpr int64_t farthest = int64_t(1) << 46;
+  return value > farthest || value < -farthest;
+}
+
 /// Names of buffers, semaphores and rings: identifiers that text can carry.
 static bool isIdentifier(llvm::StringRef name) {
   return !name.empty() && name.size() <= 255 && !llvm::isDigit(name[0]) &&
@@ -75,6 +82,8 @@ void Checker::checkBuffers() {
       bad(Twine("machine '") + machine.name + "' has no f8e4m3fn");
     if (llvm::any_of(b.shape, [](int64_t n) { return n < 0; }))
       bad("a negative size");
+    if (llvm::any_of(b.shape, tooFar) || llvm::any_of(b.strides, tooFar))
+      bad("a size or stride is out of every memory");
     if ((b.kind == BufferKind::Data) != !b.data.empty() ||
         (b.kind == BufferKind::Data && b.data.size() != b.bytes))
       bad("data has " + Twine(b.data.size()) + " bytes, wanted " +
@@ -184,13 +193,6 @@ bool Checker::checkRings() {
       bad("a name is letters, digits, _ and ., and starts with no digit");
   }
   return ok;
-}
-
-/// Addresses and coefficients beyond this are no addresses; below it, sums and
-/// products with counters stay inside 64 bits where affineRange says so.
-static bool tooFar(int64_t value) {
-  constexpr int64_t farthest = int64_t(1) << 46;
-  return value > farthest || value < -farthest;
 }
 
 bool Checker::checkAccess(const Access &a, size_t index) {

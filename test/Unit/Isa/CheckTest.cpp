@@ -59,6 +59,8 @@ TEST(Check, buffers_and_semaphores) {
        "0:0: buffer 'x': declared twice"},
       {".buffer z in hbm.f32[-1] at 0x70000 bytes 4",
        "0:0: buffer 'z': a negative size"},
+      {".buffer z in hbm.f32[1] strides[70368744177665] at 0x70000 bytes 4",
+       "0:0: buffer 'z': a size or stride is out of every memory"},
       {".buffer z in hbm.f32[1] strides[] at 0x70000 bytes 4",
        "0:0: buffer 'z': the shape has 1 axes and 0 strides, allowed are up to "
        "8 of each"},
