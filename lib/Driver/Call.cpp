@@ -72,12 +72,14 @@ private:
 
 } // namespace
 
-/// Strides, in elements, of all axes but the last of a dense array.
-static SmallVector<int64_t, 4> denseStrides(ArrayRef<int64_t> shape) {
+/// Strides, in elements, of all axes but the last of a dense array. Empty axes count
+/// as one element, of 4-bit types as two: a stride of them is even.
+static SmallVector<int64_t, 4> denseStrides(ScalarType type,
+                                            ArrayRef<int64_t> shape) {
   SmallVector<int64_t, 4> strides;
-  int64_t stride = 1;
-  for (size_t axis = shape.size(); axis-- > 1;) {
-    stride *= std::max<int64_t>(shape[axis], 1);
+  int64_t stride = 1, least = bitWidth(type) == 4 ? 2 : 1;
+  for (size_t axis = shape.size(); axis-- > 1; least = 1) {
+    stride *= std::max(shape[axis], least);
     strides.insert(strides.begin(), stride);
   }
   return strides;
@@ -131,8 +133,8 @@ CallResult facet::callKernel(Loaded &code, const HostKernel &kernel,
     if (rank < 2)
       continue;
     std::optional<SmallVector<int64_t, 4>> shape = kernel.shape(param, sizes);
-    strides.push_back(
-        denseStrides(shape ? *shape : SmallVector<int64_t, 4>(rank)));
+    strides.push_back(denseStrides(
+        param.type, shape ? *shape : SmallVector<int64_t, 4>(rank)));
     if (rank == 2)
       list.add(strides.back().front());
     else
@@ -173,7 +175,7 @@ CallResult facet::callJudge(Loaded &code, const HostKernel &kernel,
     list.add(dataOf(array));
     std::optional<SmallVector<int64_t, 4>> shape =
         kernel.shape(kernel.params[param], sizes);
-    for (int64_t stride : denseStrides(*shape))
+    for (int64_t stride : denseStrides(kernel.params[param].type, *shape))
       list.add(stride);
   };
   for (auto [i, param] : enumerate(kernel.params))

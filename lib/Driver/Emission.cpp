@@ -139,14 +139,22 @@ static ExitCode linkShared(StringRef object, StringRef output,
 // Stages
 //===----------------------------------------------------------------------===//
 
+/// Plans every kernel and lowers them; a failure has told its reason to MLIR.
+static LogicalResult planAndLower(ModuleOp module, const Emission &emission) {
+  InterfaceOptions interface = emission.interface;
+  for (auto kernel : module.getOps<kernel::FuncOp>()) {
+    kernel::PlanAttrInterface plan =
+        emission.target.plan(kernel, /*machine=*/nullptr);
+    if (failed(plan.verify(kernel, /*machine=*/nullptr)))
+      return failure();
+    interface.plan = plan.key();
+  }
+  return emission.target.lower(module, interface);
+}
+
 ExitCode facet::lowerKernels(Sources &sources, const Emission &emission,
                              Invocation &invocation) {
-  if (!sources.hasKernels)
-    return ExitCode::Ok;
-  ModuleOp module = *sources.module;
-  if ((!emission.target.planKernels ||
-       succeeded(emission.target.planKernels(module))) &&
-      succeeded(emission.target.lower(module, emission.interface)))
+  if (!sources.hasKernels || succeeded(planAndLower(*sources.module, emission)))
     return ExitCode::Ok;
   // Refusals of the interface and of a target are told; silence is our fault.
   if (invocation.diagnostics.hasErrors())

@@ -12,6 +12,9 @@ namespace facet {
 /// The kernel of --kernel, or the only one; null with an error.
 kernel::FuncOp chooseKernel(mlir::ModuleOp module, Invocation &invocation);
 
+/// Erases all kernels of its module but `kernel`.
+void keepOnly(kernel::FuncOp kernel);
+
 /// Compiles all kernels of `sources` for this machine; null with `code` set.
 /// C names get HostKernel::nameSpace.
 std::unique_ptr<Loaded> loadKernels(Sources &sources, const Target &target,

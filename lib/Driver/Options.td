@@ -139,5 +139,7 @@ def print_cmake_dir : Flag<["--"], "print-cmake-dir">, Group<grp_general>, HelpT
 def print_completion_eq : Joined<["--"], "print-completion=">, Group<grp_general>, Values<"bash,zsh,fish">,
                           MetaVarName<"SHELL">, HelpText<"a completion script for bash, zsh or fish">;
 def print_manual : Flag<["--"], "print-manual">, Group<grp_general>, HelpText<"the manual page, for man(1)">;
-// Not listed: how the tests reach the path of internal errors.
+// Not listed: how the tests reach internal errors, and what check says of a wrong
+// number (one bit of the first element of each result is turned).
+def internal_wrong : Flag<["--"], "internal-wrong", [check]>, Group<grp_general>;
 def internal_crash : Flag<["--"], "internal-crash">, Group<grp_general>;

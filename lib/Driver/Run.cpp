@@ -322,6 +322,13 @@ kernel::FuncOp facet::chooseKernel(ModuleOp module, Invocation &invocation) {
   return nullptr;
 }
 
+void facet::keepOnly(kernel::FuncOp kernel) {
+  auto module = kernel->getParentOfType<ModuleOp>();
+  for (auto other : llvm::make_early_inc_range(module.getOps<kernel::FuncOp>()))
+    if (other != kernel)
+      other.erase();
+}
+
 std::unique_ptr<Loaded> facet::loadKernels(Sources &sources,
                                            const Target &target,
                                            Invocation &invocation,
@@ -370,11 +377,7 @@ ExitCode facet::runRun(Invocation &invocation) {
   kernel::FuncOp func = chooseKernel(*sources->module, invocation);
   if (!func)
     return ExitCode::Usage;
-  // The others need no code.
-  for (auto other :
-       llvm::make_early_inc_range(sources->module->getOps<kernel::FuncOp>()))
-    if (other != func)
-      other.erase();
+  keepOnly(func); // the others need no code
 
   HostKernel kernel(func);
   Run run(kernel, invocation);

@@ -52,6 +52,9 @@ bool TrialMaker::isPossible(const SizeValues &sizes) const {
     std::optional<SmallVector<int64_t, 4>> shape = kernel.shape(param, sizes);
     if (!shape || (!shape->empty() && !bytesOf(param.type, *shape)))
       return false;
+    // No subscript of an empty axis is right.
+    if (indexBound(kernel, param, sizes) == 0 && !is_contained(*shape, 0))
+      return false;
   }
   return true;
 }

@@ -24,8 +24,11 @@ static LogicalResult lower(ModuleOp module, const InterfaceOptions &options) {
   return success();
 }
 
+static kernel::PlanAttrInterface plan(kernel::FuncOp kernel, const Machine *) {
+  return kernel::ReferencePlanAttr::get(kernel.getContext());
+}
+
 Target facet::referenceTarget() {
   return {"reference", "plain loops in the order of the text: right, not fast",
-          /*plan=*/"", /*planKernels=*/nullptr,
-          lower,       lowerToLLVM};
+          plan, lower, lowerToLLVM};
 }

@@ -22,12 +22,10 @@ struct Target {
   llvm::StringLiteral name;
   /// One line for `facet targets`.
   llvm::StringLiteral description;
-  /// The mnemonic of the plan attribute its planner makes, which schedules on this
-  /// target print and parse; empty when there is nothing to plan.
-  llvm::StringLiteral plan;
-  /// Makes a plan for every `kernel.func` of the module that has none; null when
-  /// there is nothing to plan.
-  llvm::LogicalResult (*planKernels)(mlir::ModuleOp module);
+  /// The planner: how to compute `kernel` on `machine`, which is null for a target
+  /// that is no machine. The attribute knows the words of schedules on this target.
+  kernel::PlanAttrInterface (*plan)(kernel::FuncOp kernel,
+                                    const Machine *machine);
   /// Turns every `kernel.func` of the module into functions of upstream dialects,
   /// the emitted interface included: what `--emit=mlir` prints. Diagnostics go to
   /// the module's context.
