@@ -22,6 +22,8 @@
 
 #include "gtest/gtest.h"
 
+#include <filesystem>
+#include <fstream>
 #include <random>
 
 using namespace mlir;
@@ -125,6 +127,11 @@ protected:
     EXPECT_GT(numElements[true], 10 * numElements[false]);
   }
 
+  void expectTilingKeeps(FuncOp kernel, const Sizes &sizes,
+                         const std::vector<Tensor> &arguments,
+                         const std::vector<Tensor> &want,
+                         const std::string &source);
+
   void run(FuncOp kernel, std::unique_ptr<Pass> pass) {
     PassManager manager(&context, FuncOp::getOperationName());
     manager.addPass(std::move(pass));
@@ -134,45 +141,95 @@ protected:
   MLIRContext context{MLIRContext::Threading::DISABLED};
   OwningOpRef<ModuleOp> module;
   std::mt19937_64 random;
-  std::map<bool, size_t> numElements; // with a value, without
+  std::map<bool, size_t> numElements;  // with a value, without
+  std::map<std::string, unsigned> met; // by tiling
 };
 
+/// Tiles copies of `kernel`, one per op, by random sizes, and expects the results to
+/// stay; counts in `met` what was tiled.
+void RewriteTest::expectTilingKeeps(FuncOp kernel, const Sizes &sizes,
+                                    const std::vector<Tensor> &arguments,
+                                    const std::vector<Tensor> &want,
+                                    const std::string &source) {
+  unsigned numOps = llvm::range_size(kernel.getOps<StructuredOpInterface>());
+  for (unsigned position = 0; position != numOps && !HasFatalFailure();
+       ++position) {
+    auto copy = cast<FuncOp>(kernel->clone());
+    auto op =
+        *std::next(copy.getOps<StructuredOpInterface>().begin(), position);
+    SmallVector<OpFoldResult> tileSizes;
+    for (unsigned i = 0; i != op.getNumIterators(); ++i) {
+      bool whole = isa<SoftmaxOp>(op) && i >= op.getNumParallel();
+      // 0: not tiled. Large extents get large tiles.
+      int64_t size = whole ? 0 : random() % 4;
+      if (!ShapedType::isDynamic(op.getStaticExtents()[i]) &&
+          op.getStaticExtents()[i] > 32)
+        size *= 20;
+      tileSizes.push_back(IntegerAttr::get(IndexType::get(&context), size));
+    }
+    met[op->getName().getStringRef().str()]++;
+    met["filter"] += !op.getFilter().empty();
+    met["two inits"] += op.getInits().size() == 2;
+    for (unsigned i = 0; i != op.getInputs().size(); ++i)
+      met["gather"] += op.getAccess(i).hasGather();
+    IRRewriter rewriter(op);
+    scf::SCFTilingOptions options;
+    options.setTileSizes(tileSizes);
+    auto tiled = scf::tileUsingSCF(
+        rewriter, cast<TilingInterface>(op.getOperation()), options);
+    ASSERT_TRUE(succeeded(tiled)) << source;
+    rewriter.replaceOp(op, tiled->replacements);
+    expectResults(copy, sizes, arguments, want, source);
+    copy->erase();
+  }
+}
+
 TEST_F(RewriteTest, TilingKeepsEveryElement) {
-  std::map<std::string, unsigned> met;
   sweep(150, [&](FuncOp kernel, const Sizes &sizes,
                  const std::vector<Tensor> &arguments,
                  const std::vector<Tensor> &want, const std::string &source) {
-    unsigned numOps = llvm::range_size(kernel.getOps<StructuredOpInterface>());
-    for (unsigned position = 0; position != numOps && !HasFatalFailure();
-         ++position) {
-      auto copy = cast<FuncOp>(kernel->clone());
-      auto op =
-          *std::next(copy.getOps<StructuredOpInterface>().begin(), position);
-      SmallVector<OpFoldResult> tileSizes;
-      for (unsigned i = 0; i != op.getNumIterators(); ++i) {
-        bool whole = isa<SoftmaxOp>(op) && i >= op.getNumParallel();
-        tileSizes.push_back(IntegerAttr::get(IndexType::get(&context),
-                                             whole ? 0 : random() % 4));
-      }
-      met[op->getName().getStringRef().str()]++;
-      met["filter"] += !op.getFilter().empty();
-      met["two inits"] += op.getInits().size() == 2;
-      for (unsigned i = 0; i != op.getInputs().size(); ++i)
-        met["gather"] += op.getAccess(i).hasGather();
-      IRRewriter rewriter(op);
-      scf::SCFTilingOptions options;
-      options.setTileSizes(tileSizes);
-      auto tiled = scf::tileUsingSCF(
-          rewriter, cast<TilingInterface>(op.getOperation()), options);
-      ASSERT_TRUE(succeeded(tiled)) << source;
-      rewriter.replaceOp(op, tiled->replacements);
-      expectResults(copy, sizes, arguments, want, source);
-      copy->erase();
-    }
+    expectTilingKeeps(kernel, sizes, arguments, want, source);
   });
   for (const char *kind : {"kernel.map", "kernel.reduce", "kernel.softmax",
                            "filter", "two inits", "gather"})
     EXPECT_GT(met[kind], 5u) << kind;
+}
+
+/// The kernels of examples/, at sizes of 2, or of 1 where numbers make them large.
+TEST_F(RewriteTest, ExamplesKeepEveryElement) {
+  namespace fs = std::filesystem;
+  unsigned numKernels = 0;
+  for (const fs::directory_entry &entry :
+       fs::recursive_directory_iterator(FACET_EXAMPLES)) {
+    if (entry.path().extension() != ".facet" || HasFatalFailure())
+      continue;
+    std::ifstream file(entry.path());
+    std::string source{std::istreambuf_iterator<char>(file), {}};
+    FuncOp kernel = emit(source);
+    ASSERT_TRUE(kernel) << entry.path();
+    Sizes sizes;
+    bool large = false;
+    for (auto op : kernel.getOps<StructuredOpInterface>()) {
+      int64_t points = 1;
+      for (int64_t extent : op.getStaticExtents())
+        points *= ShapedType::isDynamic(extent) ? 2 : extent;
+      large |= points > 4096;
+    }
+    for (Attribute size : kernel.getSizes())
+      sizes[cast<StringAttr>(size).str()] = large ? 1 : 2;
+    std::vector<Tensor> arguments = randomArguments(kernel, sizes);
+    Interpreter interpreter(sizes);
+    auto want = interpreter.run(kernel, arguments);
+    ASSERT_TRUE(want) << interpreter.error << entry.path();
+    ++numKernels;
+    if (!large)
+      expectTilingKeeps(kernel, sizes, arguments, *want, source);
+    run(kernel, createSimplifyKernelPass());
+    expectResults(kernel, sizes, arguments, *want, source);
+    run(kernel, createDecomposeSoftmaxPass());
+    expectResults(kernel, sizes, arguments, *want, source);
+  }
+  EXPECT_GE(numKernels, 37u);
 }
 
 TEST_F(RewriteTest, SimplifyingKeepsEveryElement) {
