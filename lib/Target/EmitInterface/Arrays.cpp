@@ -36,12 +36,14 @@ void facet::interface::checkSizes(Function &f, ArrayRef<unsigned> sizes) {
   }
 }
 
-Array facet::interface::measure(Function &f, unsigned index) {
+Array facet::interface::measure(Function &f, unsigned index, bool isDense) {
   const Parameter &parameter = f.signature.parameters[index];
   Array array;
   array.index = index;
   array.isEmpty = f.boolean(false);
   Value overflow = f.boolean(false), elements = f.i64(1);
+  // Strides of up to two axes step over the rows, so that their span tells.
+  bool countsElements = isDense || parameter.rank() > 2;
   for (kernel::AxisAttr axis : parameter.axes) {
     Value extent;
     for (Attribute dim : axis.getDims()) {
@@ -52,9 +54,11 @@ Array facet::interface::measure(Function &f, unsigned index) {
       extent = extent ? f.mulChecked(extent, size, overflow) : size;
     }
     array.extents.push_back(extent);
-    elements = f.mulChecked(elements, extent, overflow);
+    if (countsElements)
+      elements = f.mulChecked(elements, extent, overflow);
   }
-  if (unsigned bytes = parameter.element->bits / 8; bytes > 1)
+  unsigned bytes = parameter.element->bits / 8;
+  if (countsElements && bytes > 1)
     f.mulChecked(elements, f.i64(bytes), overflow);
   if (parameter.rank() == 0)
     return array;
@@ -152,9 +156,8 @@ void facet::interface::takeStrides(Function &f, Array &array,
     array.bytes = arith::ShRUIOp::create(f.b, span, one);
   else
     array.bytes = f.mulChecked(span, f.i64(bits / 8), overflow);
-  if (!strides.empty())
-    f.failIf(f.band(overflow, f.negate(array.isEmpty)), FACET_E_OVERFLOW,
-             parameter.name);
+  f.failIf(f.band(overflow, f.negate(array.isEmpty)), FACET_E_OVERFLOW,
+           parameter.name);
   if (rank > 2 && parameter.isWritten())
     checkDistinct(f, array, parameter);
 }

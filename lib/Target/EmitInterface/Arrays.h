@@ -21,9 +21,10 @@ struct Array {
 /// Refuses negative sizes and values that the kernel was not compiled for.
 void checkSizes(Function &f, llvm::ArrayRef<unsigned> sizes);
 
-/// Extents of a parameter; refuses odd 4-bit rows and arrays of more than 2^63 - 1
-/// bytes. `pointer` and `strides` stay empty.
-Array measure(Function &f, unsigned parameter);
+/// Extents of a parameter; refuses odd 4-bit rows and, with `isDense`, arrays of
+/// more than 2^63 - 1 bytes (else takeStrides does). `pointer` and `strides` stay
+/// empty.
+Array measure(Function &f, unsigned parameter, bool isDense);
 
 /// Strides of a dense array with the extents of `array`.
 llvm::SmallVector<mlir::Value> denseStrides(Function &f, const Array &array);

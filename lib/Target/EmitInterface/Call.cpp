@@ -57,7 +57,7 @@ void facet::interface::emitWorkspace(Emission &emission) {
   f.failureResult = f.i64(-1); // SIZE_MAX
   checkSizes(f, allSizes(emission.signature));
   for (unsigned i = 0, e = emission.signature.parameters.size(); i != e; ++i)
-    measure(f, i);
+    measure(f, i, /*isDense=*/true);
   Value bytes = callRequirement(f, emission);
   f.finish(f.select(f.lt(bytes, f.i64(0)), f.i64(-1), withAlignment(f, bytes)));
 }
@@ -181,7 +181,7 @@ LogicalResult facet::interface::emitCall(Emission &emission) {
 
   SmallVector<Array> arrays;
   for (unsigned i = 0, e = signature.parameters.size(); i != e; ++i) {
-    Array array = measure(f, i);
+    Array array = measure(f, i, /*isDense=*/false);
     Value data = f.formal(Formal::Data, i);
     if (signature.parameters[i].isByValue()) {
       array.pointer = f.frame(8, 8);

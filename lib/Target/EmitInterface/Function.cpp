@@ -40,27 +40,31 @@ Value Constants::address(ImplicitLocOpBuilder &b, StringRef global) {
       b, LLVM::LLVMPointerType::get(b.getContext()), global);
 }
 
+/// Texts are named by their number; nobody else makes such names.
+static constexpr StringLiteral textPrefix = "facet.text.";
+
+Constants::Constants(ModuleOp module) : module(module) {
+  for (auto global : module.getOps<LLVM::GlobalOp>())
+    if (global.getSymName().starts_with(textPrefix))
+      if (auto text = dyn_cast_or_null<StringAttr>(global.getValueOrNull()))
+        texts[text.getValue()] = global.getSymName().str();
+}
+
 Value Constants::string(ImplicitLocOpBuilder &b, StringRef text) {
   std::string bytes = text.str();
   bytes.push_back('\0');
-  // Found again by content, so that each text stands once in the object.
-  for (auto global : module.getOps<LLVM::GlobalOp>())
-    if (auto value = dyn_cast_or_null<StringAttr>(global.getValueOrNull()))
-      if (value.getValue() == bytes && global.getConstant())
-        return address(b, global.getSymName());
-  std::string name;
-  for (unsigned i = 0; name.empty() || module.lookupSymbol(name); ++i)
-    name = "facet.text." + std::to_string(i);
-  {
+  auto [entry, isNew] = texts.try_emplace(bytes);
+  if (isNew) {
+    entry->second = (textPrefix + Twine(texts.size() - 1)).str();
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(module.getBody());
     auto type = LLVM::LLVMArrayType::get(b.getI8Type(), bytes.size());
     auto global = LLVM::GlobalOp::create(b, type, /*isConstant=*/true,
-                                         LLVM::Linkage::Private, name,
+                                         LLVM::Linkage::Private, entry->second,
                                          b.getStringAttr(bytes));
     global.setUnnamedAddr(LLVM::UnnamedAddr::Global);
   }
-  return address(b, name);
+  return address(b, entry->second);
 }
 
 std::string

@@ -18,13 +18,15 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/ADT/StringMap.h"
 
 namespace facet::interface {
 
 /// Constant data of a module: strings and structs, each text once.
 class Constants {
 public:
-  explicit Constants(mlir::ModuleOp module) : module(module) {}
+  /// Knows the texts that earlier kernels of the module have made.
+  explicit Constants(mlir::ModuleOp module);
   /// A pointer to `text` with its closing NUL.
   mlir::Value string(mlir::ImplicitLocOpBuilder &b, llvm::StringRef text);
   /// A fresh local constant of `type`, filled by `fill` from an undefined value.
@@ -36,6 +38,7 @@ public:
 
 private:
   mlir::ModuleOp module;
+  llvm::StringMap<std::string> texts; ///< content to symbol
 };
 
 class Function {

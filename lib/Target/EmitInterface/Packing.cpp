@@ -52,7 +52,7 @@ static void emitPackBytes(Emission &emission, unsigned index) {
   compileFast(f.op);
   f.failureResult = f.i64(-1); // SIZE_MAX
   checkSizes(f, signature.sizesOf(parameter));
-  Value bytes = denseBytes(f, measure(f, index));
+  Value bytes = denseBytes(f, measure(f, index, /*isDense=*/true));
   // Head and rounding must fit as well.
   int64_t room = headerBytes(parameter) + bufferAlignment - 1;
   f.failIf(f.lt(f.i64(INT64_MAX - room), bytes), FACET_E_OVERFLOW,
@@ -94,7 +94,7 @@ static void emitPack(Emission &emission, unsigned index) {
              signature.symbol("pack_" + parameter.name), signature.pack(index));
   compileFast(f.op);
   checkSizes(f, signature.sizesOf(parameter));
-  Array array = measure(f, index);
+  Array array = measure(f, index, /*isDense=*/true);
   array.pointer = f.formal(Formal::Data, index);
   takeStrides(f, array, givenStrides(f, array));
   Value target = f.formal(Formal::Target);
@@ -181,7 +181,7 @@ static void emitPackedCall(Emission &emission) {
       continue;
     }
     const Parameter &parameter = signature.parameters[formal.index];
-    Array array = measure(f, formal.index);
+    Array array = measure(f, formal.index, /*isDense=*/false);
     if (formal.kind == Formal::Leading) {
       arguments.push_back(array.extents[1]);
       continue;
