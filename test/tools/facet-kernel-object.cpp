@@ -1,7 +1,8 @@
 //===- facet-kernel-object.cpp - kernel IR to an object, for tests --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// facet-kernel-object in.facet|in.mlir out.o [--judge] [--triple=T] [--llvm] [--asm]
+// facet-kernel-object in.facet|in.mlir out.o [--judge] [--triple=T] [--fast]
+//   [--llvm] [--asm]
 //                     [--header=out.h] [--namespace=N]
 //
 // NAME.impl and NAME.workspace of every kernel in the file (and with --judge
@@ -53,7 +54,7 @@ int main(int argc, char **argv) {
   cl::opt<std::string> output(cl::Positional, cl::Required);
   cl::opt<bool> judge("judge");
   cl::opt<std::string> triple("triple"), cpu("cpu");
-  cl::opt<bool> text("llvm"), assembly("asm"), lines("lines");
+  cl::opt<bool> fast("fast"), text("llvm"), assembly("asm"), lines("lines");
   cl::opt<std::string> header("header"), nameSpace("namespace");
   cl::ParseCommandLineOptions(argc, argv);
 
@@ -91,6 +92,7 @@ int main(int argc, char **argv) {
   options.triple = triple;
   options.cpu = cpu;
   options.debugLines = lines;
+  options.optimise = !fast;
   llvm::SmallVector<char, 0> bytes;
   std::string error;
   ObjectKind kind = text       ? ObjectKind::LLVMText

@@ -18,6 +18,8 @@ struct ObjectOptions {
   std::string cpu;
   /// LLVM feature string, "+avx2,-fma".
   std::string features;
+  /// Fast code; else only fast compilation, for code that runs once on little data.
+  bool optimise = true;
   /// Line tables that lead back to the kernel's source.
   bool debugLines = false;
 };

@@ -229,6 +229,9 @@ Functions::call(LocBuilder &b, llvm::StringRef name, FunctionType type,
     outer.setInsertionPointToStart(module.getBody());
     callee = func::FuncOp::create(outer, name, type);
     callee.setPrivate();
+    // Once in the object, however often it is called; vectors do not like calls.
+    if (llvm::none_of(type.getInputs(), llvm::IsaPred<VectorType>))
+      callee->setAttr("passthrough", outer.getStrArrayAttr({"noinline"}));
     callee->setAttr(
         "llvm.linkage",
         LLVM::LinkageAttr::get(b.getContext(), LLVM::Linkage::Internal));

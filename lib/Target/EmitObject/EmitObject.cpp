@@ -1,7 +1,7 @@
 //===- EmitObject.cpp - LLVM dialect to object, assembly, LLVM text -------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Translation, LLVM's optimiser at level 1 or 2, code generation. What LLVM would
+// Translation, LLVM's optimiser at level 1, code generation. What LLVM would
 // report by ending the process (a fatal error, a crash) is caught and becomes
 // the reason of a failure: whoever calls us says it as an internal error.
 //
@@ -30,6 +30,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
 
 #include <mutex>
 
@@ -72,7 +73,8 @@ createMachine(const ObjectOptions &options, std::string &error) {
   codegen.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
       triple, cpu, options.features, codegen, llvm::Reloc::PIC_, std::nullopt,
-      llvm::CodeGenOptLevel::Less));
+      options.optimise ? llvm::CodeGenOptLevel::Less
+                       : llvm::CodeGenOptLevel::None));
   if (!machine)
     error = "no code generator for triple '" + triple.str() + "'";
   return machine;
@@ -119,7 +121,9 @@ static std::unique_ptr<llvm::Module> translate(mlir::ModuleOp module,
   return result;
 }
 
-static void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
+/// With `fully` false, only what makes less work for code generation.
+static void optimise(llvm::Module &module, llvm::TargetMachine &machine,
+                     bool fully) {
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = tuning.SLPVectorization = false;
   tuning.LoopUnrolling = false;
@@ -133,8 +137,16 @@ static void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, sccs, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O1)
-      .run(module, modules);
+  if (fully) {
+    builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O1)
+        .run(module, modules);
+    return;
+  }
+  llvm::FunctionPassManager cleanup;
+  cleanup.addPass(llvm::EarlyCSEPass());
+  for (llvm::Function &function : module)
+    if (!function.isDeclaration())
+      cleanup.run(function, functions);
 }
 
 //===----------------------------------------------------------------------===//
@@ -194,7 +206,7 @@ bool facet::emitObject(mlir::ModuleOp module, ObjectKind kind,
 
   bool done = runGuarded(
       [&] {
-        optimise(*ir, *machine);
+        optimise(*ir, *machine, options.optimise);
         llvm::raw_svector_ostream os(out);
         if (kind == ObjectKind::LLVMText) {
           ir->print(os, nullptr);
