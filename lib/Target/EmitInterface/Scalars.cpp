@@ -14,7 +14,9 @@
 
 #include "Scalars.h"
 
-#include "llvm/ADT/TypeSwitch.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+#include <cmath>
 
 using namespace mlir;
 using namespace facet;
@@ -25,14 +27,13 @@ using kernel::CastMode;
 // What is known
 //===----------------------------------------------------------------------===//
 
-/// Casts without a loss that need no table: integers, bool, bf16, f32, f64.
+/// Casts that need no rounding but the processor's own.
 static bool canCast(kernel::CastOp cast) {
   Type from = cast.getValue().getType(), to = cast.getResult().getType();
   bool fromInt = isa<IntegerType>(from), toInt = isa<IntegerType>(to);
-  bool simpleFrom = fromInt || from.isF32() || from.isF64() || from.isBF16();
   switch (cast.getMode()) {
   case CastMode::Exact:
-    return simpleFrom && (toInt || to.isF32() || to.isF64());
+    return toInt || to.isF32() || to.isF64();
   case CastMode::Round:
     return (fromInt && (to.isF32() || to.isF64())) ||
            (from.isF64() && to.isF32());
@@ -50,7 +51,7 @@ bool Scalars::isKnown(Value value) {
   }
   Operation *op = value.getDefiningOp();
   bool supported =
-      isa<kernel::SizeOp>(op) ||
+      isa<kernel::SizeOp, math::AbsFOp, math::AbsIOp>(op) ||
       (isa<kernel::CastOp>(op) && canCast(cast<kernel::CastOp>(op))) ||
       (isa<arith::ArithDialect>(op->getDialect()) && op->getNumResults() == 1 &&
        !isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp,
@@ -99,6 +100,42 @@ Value Scalars::elementOf(Value tensor) {
   return compute(map.getBody().front().getTerminator()->getOperand(0));
 }
 
+/// The f32 of a storage float, which is passed as its bits. A subnormal is a
+/// small integer times a power of two, so that no mode of the processor flushes it.
+static Value decodeFloat(Function &f, Value bits, FloatType type) {
+  ImplicitLocOpBuilder &b = f.b;
+  const llvm::fltSemantics &format = type.getFloatSemantics();
+  unsigned width = type.getWidth();
+  int mantissa = llvm::APFloat::semanticsPrecision(format) - 1;
+  int least = llvm::APFloat::semanticsMinExponent(format); // of normal numbers
+  auto bitcast = [&](Type to, Value value) -> Value {
+    return arith::BitcastOp::create(b, to, value);
+  };
+  auto shifted = [&](Value value, int left) -> Value {
+    if (left < 0)
+      return arith::ShRUIOp::create(b, value, f.i32(-left));
+    return arith::ShLIOp::create(b, value, f.i32(left));
+  };
+  Value wide = arith::ExtUIOp::create(b, b.getI32Type(), bits);
+  Value sign = shifted(shifted(wide, 1 - int(width)), 31);
+  Value magnitude = f.band(wide, f.i32((1 << (width - 1)) - 1));
+  Value moved = shifted(magnitude, 23 - mantissa);
+  Value normal = f.add(moved, f.i32((126 + least) << 23));
+  Value number = arith::UIToFPOp::create(b, b.getF32Type(), magnitude);
+  Value unit =
+      f.constant(b.getF32FloatAttr(std::ldexp(1.0f, least - mantissa)));
+  Value small = bitcast(b.getI32Type(), arith::MulFOp::create(b, number, unit));
+  Value isSmall = f.lt(magnitude, f.i32(1 << mantissa));
+  // The largest exponent is infinity and NaN; e4m3fn has one NaN and no infinity.
+  bool isFn = isa<Float8E4M3FNType>(type);
+  int32_t allOnes = (1 << (width - 1)) - 1;
+  int32_t firstSpecial = isFn ? allOnes : allOnes >> mantissa << mantissa;
+  Value isSpecial = f.le(f.i32(firstSpecial), magnitude);
+  Value special = f.bor(moved, f.i32(0x7f800000));
+  Value result = f.select(isSmall, small, f.select(isSpecial, special, normal));
+  return bitcast(b.getF32Type(), f.bor(result, sign));
+}
+
 static Value computeCast(Function &f, kernel::CastOp op, Value value) {
   ImplicitLocOpBuilder &b = f.b;
   Type from = op.getValue().getType(), to = op.getResult().getType();
@@ -121,11 +158,8 @@ static Value computeCast(Function &f, kernel::CastOp op, Value value) {
       return arith::UIToFPOp::create(b, to, value);
     return arith::SIToFPOp::create(b, to, value);
   }
-  if (from.isBF16()) { // passed as its bits: the upper half of an f32
-    Value wide = arith::ExtUIOp::create(b, b.getI32Type(), value);
-    Value bits = arith::ShLIOp::create(b, wide, f.i32(16));
-    value = arith::BitcastOp::create(b, b.getF32Type(), bits);
-  }
+  if (from.getIntOrFloatBitWidth() < 32)
+    value = decodeFloat(f, value, cast<FloatType>(from));
   if (value.getType() == to)
     return value;
   if (to.isF64())
@@ -136,8 +170,8 @@ static Value computeCast(Function &f, kernel::CastOp op, Value value) {
 /// x / d rounded down, as the language divides; by a size of 0 it is 0.
 static Value computeFloorDiv(Function &f, Value x, Value d) {
   ImplicitLocOpBuilder &b = f.b;
-  Value zero = arith::ConstantOp::create(b, b.getZeroAttr(x.getType()));
-  Value one = arith::ConstantOp::create(b, b.getIntegerAttr(x.getType(), 1));
+  Value zero = f.constant(b.getIntegerAttr(x.getType(), 0));
+  Value one = f.constant(b.getIntegerAttr(x.getType(), 1));
   Value byZero = f.eq(d, zero), divisor = f.select(byZero, one, d);
   Value quotient = arith::DivSIOp::create(b, x, divisor);
   Value remainder = f.sub(x, f.mul(quotient, divisor));
@@ -160,6 +194,20 @@ Value Scalars::computeOp(Operation *op) {
     operands.push_back(compute(operand));
   if (auto cast = dyn_cast<kernel::CastOp>(op))
     return computeCast(f, cast, operands.front());
+  if (isa<math::AbsFOp>(op)) { // the sign bit, whatever the number
+    Type type = operands[0].getType();
+    unsigned width = type.getIntOrFloatBitWidth();
+    Type bits = b.getIntegerType(width);
+    Value mask = f.constant(
+        b.getIntegerAttr(bits, llvm::APInt::getSignedMaxValue(width)));
+    Value raw = arith::BitcastOp::create(b, bits, operands[0]);
+    return arith::BitcastOp::create(b, type, f.band(raw, mask));
+  }
+  if (isa<math::AbsIOp>(op)) {
+    Value zero = f.constant(b.getIntegerAttr(operands[0].getType(), 0));
+    return f.select(f.lt(operands[0], zero), f.sub(zero, operands[0]),
+                    operands[0]);
+  }
   if (isa<arith::FloorDivSIOp>(op))
     return computeFloorDiv(f, operands[0], operands[1]);
   IRMapping mapping;
@@ -174,130 +222,5 @@ Value Scalars::compute(Value value) {
   Value result = isa<BlockArgument>(value) ? elementOf(tensors.lookup(value))
                                            : computeOp(value.getDefiningOp());
   computed[value] = result;
-  return result;
-}
-
-//===----------------------------------------------------------------------===//
-// Promises
-//===----------------------------------------------------------------------===//
-
-LogicalResult facet::interface::checkPromises(Function &f,
-                                              kernel::FuncOp kernel) {
-  Scalars scalars(f, kernel);
-  int32_t code = FACET_E_REQUIRE;
-  WalkResult result = kernel.walk([&](kernel::RequireOp promise) {
-    for (auto [element, input] :
-         llvm::zip(promise.getBody().getArguments(), promise.getInputs()))
-      scalars.bind(element, input);
-    Value holds = promise.getBody().front().getTerminator()->getOperand(0);
-    if (!scalars.isKnown(holds)) {
-      InFlightDiagnostic diagnostic = promise.emitError()
-                                      << "the promise '" << promise.getText()
-                                      << "' cannot be checked at a call";
-      if (scalars.obstacle)
-        diagnostic << ": it needs '" << scalars.obstacle->getName() << "'";
-      return WalkResult::interrupt();
-    }
-    f.failIf(f.negate(scalars.compute(holds)), code--, promise.getText());
-    return WalkResult::advance();
-  });
-  return failure(result.wasInterrupted());
-}
-
-//===----------------------------------------------------------------------===//
-// Needs
-//===----------------------------------------------------------------------===//
-
-/// Conditions for the reads of one structured op.
-namespace {
-class Reads {
-public:
-  Reads(Function &f, Scalars &scalars, kernel::StructuredOpInterface op,
-        Value needed)
-      : f(f), scalars(scalars), op(op), runs(needed) {
-    if (!op.getGuards().empty())
-      for (auto [element, input] :
-           llvm::zip(op.getGuards().getArguments(), op.getInputs()))
-        scalars.bind(element, input);
-    runs = with(runs, op.getFilter());
-    for (OpFoldResult extent : op.getMixedExtents())
-      runs = f.band(runs, isPositive(extent));
-  }
-
-  /// Input `i` is read at some point.
-  Value input(unsigned i) { return with(runs, op.getGuardsOfInput(i)); }
-
-private:
-  /// `condition`, and those of the atoms that name no index.
-  Value with(Value condition, ArrayRef<int64_t> atoms) {
-    for (int64_t atom : atoms) {
-      Value value = op.getGuards().front().getTerminator()->getOperand(atom);
-      if (scalars.isKnown(value))
-        condition = f.band(condition, scalars.compute(value));
-    }
-    return condition;
-  }
-
-  Value isPositive(OpFoldResult extent) {
-    if (auto value = dyn_cast<Value>(extent)) {
-      if (!scalars.isKnown(value))
-        return f.boolean(true);
-      Value size = scalars.compute(value);
-      if (size.getType().isIndex())
-        size = arith::IndexCastOp::create(f.b, f.i64Type(), size);
-      return f.lt(f.i64(0), size);
-    }
-    return f.boolean(cast<IntegerAttr>(cast<Attribute>(extent)).getInt() > 0);
-  }
-
-  Function &f;
-  Scalars &scalars;
-  kernel::StructuredOpInterface op;
-  Value runs;
-};
-} // namespace
-
-SmallVector<Value> facet::interface::findNeeds(Function &f,
-                                               kernel::FuncOp kernel) {
-  Scalars scalars(f, kernel);
-  llvm::DenseMap<Value, Value> needs;
-  auto need = [&](Value tensor, Value condition) {
-    Value &entry = needs[tensor];
-    entry = entry ? f.bor(entry, condition) : condition;
-  };
-  Block &body = kernel.getBody().front();
-  // Backwards: an op runs when one of its results is needed, and what it reads is
-  // needed where its conditions hold.
-  for (Operation &op : llvm::reverse(body)) {
-    if (isa<kernel::ReturnOp>(op)) {
-      for (Value value : op.getOperands())
-        need(value, f.boolean(true));
-      continue;
-    }
-    if (isa<kernel::RequireOp>(op))
-      continue;
-    Value runs;
-    for (Value result : op.getResults())
-      if (Value needed = needs.lookup(result))
-        runs = runs ? f.bor(runs, needed) : needed;
-    if (!runs)
-      continue;
-    if (auto structured = dyn_cast<kernel::StructuredOpInterface>(op)) {
-      Reads reads(f, scalars, structured, runs);
-      for (auto [i, input] : llvm::enumerate(structured.getInputs()))
-        need(input, reads.input(i));
-      for (Value init : structured.getInits())
-        need(init, runs);
-    } else {
-      for (Value operand : op.getOperands())
-        if (isa<RankedTensorType>(operand.getType()))
-          need(operand, runs);
-    }
-  }
-  SmallVector<Value> result;
-  for (BlockArgument argument : body.getArguments()) {
-    Value needed = needs.lookup(argument);
-    result.push_back(needed ? needed : f.boolean(false));
-  }
   return result;
 }
