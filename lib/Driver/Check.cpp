@@ -219,8 +219,9 @@ void Checker::compare(unsigned output, const Array &stored,
   for (int64_t i = 0, count = stored.count(); i < count; ++i) {
     if (!judged.demanded[i])
       continue;
-    Judgement judgement = compareWithJudge(stored.type, stored.bytes.data(), i,
-                                           judged.value[i], judged.bound[i]);
+    double found = elementAsDouble(stored, i);
+    Judgement judgement =
+        compareWithJudge(found, judged.value[i], judged.bound[i]);
     ++verdict.judged;
     verdict.differ += !judgement.agrees;
     // A disagreement is worse than any ratio, whatever became of its number.
@@ -230,7 +231,7 @@ void Checker::compare(unsigned output, const Array &stored,
       ratio = INFINITY;
     if (ratio > verdict.worst.ratio)
       verdict.worst = {ratio,
-                       storedElement(stored.type, stored.bytes.data(), i),
+                       found,
                        judged.value[i],
                        judged.bound[i],
                        indexOf(i, stored.shape),
