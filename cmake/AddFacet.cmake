@@ -30,18 +30,21 @@ function(add_facet_unittest name)
   set_property(GLOBAL APPEND PROPERTY FACET_TEST_DEPENDS ${name})
 endfunction()
 
-# add_facet_fuzzer(name-fuzzer [MLIR] SEEDS pattern SOURCES ... [LINK ...]): a libFuzzer
-# binary, in the preset `fuzz` only. SEEDS is the pattern of the repository's files
-# that it starts from, "*.facet" say; `./dev fuzz name` runs it.
+# add_facet_fuzzer(name-fuzzer [MLIR] SEEDS pattern [DICTIONARY file] SOURCES ... [LINK ...]):
+# a libFuzzer binary, in the preset `fuzz` only. SEEDS is the pattern of the
+# repository's files that it starts from, "*.facet" say; `./dev fuzz name` runs it.
 function(add_facet_fuzzer name)
   if(NOT FACET_BUILD_FUZZERS)
     return()
   endif()
-  cmake_parse_arguments(ARG "MLIR" "SEEDS" "SOURCES;DEPENDS;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "MLIR" "SEEDS;DICTIONARY" "SOURCES;DEPENDS;LINK" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   _facet_link(${name} "${ARG_MLIR}" "${ARG_DEPENDS}" "${ARG_LINK}")
   target_link_options(${name} PRIVATE -fsanitize=fuzzer)
   file(WRITE "${CMAKE_CURRENT_BINARY_DIR}/${name}.seeds" "${ARG_SEEDS}")
+  if(ARG_DICTIONARY)
+    configure_file("${ARG_DICTIONARY}" "${CMAKE_CURRENT_BINARY_DIR}/${name}.dict" COPYONLY)
+  endif()
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}")
   add_dependencies(facet-fuzzers ${name})
 endfunction()

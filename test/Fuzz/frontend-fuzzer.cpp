@@ -1,4 +1,4 @@
-//===- FrontendFuzzer.cpp - any bytes as source text ----------------------===//
+//===- frontend-fuzzer.cpp - any bytes as source text -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Whatever the bytes: no crash, no hang, and an error for everything that is
