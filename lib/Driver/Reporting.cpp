@@ -22,6 +22,12 @@ using namespace facet::options;
 ArrayRef<WarningGroup> facet::warningGroups() {
   static constexpr WarningGroup groups[] = {
       {"perf", true, "what costs speed, and the way out"},
+      {"unused-let", true, "a 'let' that nothing reads"},
+      {"unused-argument", true, "an argument that nothing reads"},
+      {"unused-parameter", true, "a function's parameter that nothing reads"},
+      {"unused-index", true, "an index that its reduction does not use"},
+      {"redundant-conversion", true, "a conversion to the type there is"},
+      {"literal-underflow", true, "a literal so small that it becomes 0"},
   };
   return groups;
 }

@@ -99,6 +99,9 @@ void ModuleChecker::checkFile(StringRef name, StringRef text, bool isMain) {
     if (const auto *function = std::get_if<syntax::Function>(&item))
       names.laterFunctions.try_emplace(function->name.text,
                                        placeIn(name, function->name.span));
+    else if (const auto *kernel = std::get_if<syntax::Kernel>(&item))
+      names.kernels.try_emplace(kernel->name.text,
+                                placeIn(name, kernel->name.span));
   for (syntax::Item &item : file.items) {
     if (diagnostics.limitReached())
       return;
@@ -301,7 +304,7 @@ void ModuleChecker::checkKernel(const syntax::Kernel &kernel, StringRef file,
                         function->second.syntax->name.span),
                 "the function is here");
   }
-  names.kernels.try_emplace(name, where);
+
   if (!isMain || kernel.broken)
     return;
   if (auto checked = KernelChecker(kernel, file, names, diagnostics).run())

@@ -37,9 +37,10 @@ std::string Parser::found() const {
   return "`" + text + "`";
 }
 
-/// A malformed token was reported by the lexer; what fails for it is silent.
+/// A malformed token was reported by the lexer; what fails for it is silent. So
+/// is what fails because the text ends at the error limit.
 Diagnostic &Parser::error(Span span, const Twine &message) {
-  if (token.is(TokenKind::Invalid))
+  if (token.is(TokenKind::Invalid) || diagnostics.limitReached())
     return ignored;
   return diagnostics.error(placeIn(file, span), message);
 }
@@ -373,10 +374,9 @@ void Parser::parseBody(Kernel &kernel) {
   advance();
   while (!token.is(TokenKind::RightBrace)) {
     if (token.is(TokenKind::End) || atItem()) {
-      if (!diagnostics.limitReached())
-        error(token.span, "expected `}` at the end of kernel `" +
-                              kernel.name.text + "`, found " + found())
-            .note(placeIn(file, open), "the body begins here");
+      error(token.span, "expected `}` at the end of kernel `" +
+                            kernel.name.text + "`, found " + found())
+          .note(placeIn(file, open), "the body begins here");
       kernel.broken = true;
       return;
     }

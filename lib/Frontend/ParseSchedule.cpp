@@ -23,10 +23,9 @@ std::optional<Schedule> Parser::parseSchedule() {
   Span open = previousEnd;
   while (!token.is(TokenKind::RightBrace)) {
     if (token.is(TokenKind::End) || atItem()) {
-      if (!diagnostics.limitReached())
-        error(token.span,
-              "expected `}` at the end of the schedule, found " + found())
-            .note(placeIn(file, open), "the schedule begins here");
+      error(token.span,
+            "expected `}` at the end of the schedule, found " + found())
+          .note(placeIn(file, open), "the schedule begins here");
       return std::nullopt;
     }
     ScheduleEntry entry;
