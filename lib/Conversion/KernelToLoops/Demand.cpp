@@ -113,8 +113,20 @@ protected:
   Value elementSubscript(unsigned k, unsigned dim, unsigned source,
                          Value &guard) override;
 
-private:
   bool exactly;
+};
+
+/// No point in particular: atoms that are the same at all points. A scalar may be
+/// read whatever conditions it stands under.
+class UniformPoint : public CheckPoint {
+public:
+  UniformPoint(Frame &frame, StructuredOpInterface op, bool exactly)
+      : CheckPoint(frame, op, {}, exactly) {}
+
+protected:
+  bool ignoresAtom(unsigned i) override {
+    return !isUniform(op, i) || !isPure(op, i, exactly);
+  }
 };
 
 } // namespace
@@ -284,13 +296,9 @@ void Demand::emitNeeded(Frame &frame) {
       for (auto [k, input] : llvm::enumerate(user.getInputs())) {
         if (!any || input.getDefiningOp() != op)
           continue;
-        llvm::SmallVector<int64_t> uniform;
-        for (int64_t atom : llvm::concat<const int64_t>(
-                 user.getGuardsOfInput(k), user.getFilter()))
-          if (isUniform(user, atom) && isPure(user, atom, everywhere))
-            uniform.push_back(atom);
-        CheckPoint point(frame, user, {}, everywhere);
-        Value use = point.holds(uniform);
+        UniformPoint point(frame, user, everywhere);
+        Value use = point.holds(llvm::to_vector(llvm::concat<const int64_t>(
+            user.getGuardsOfInput(k), user.getFilter())));
         if (Value outer = isNeeded(user))
           use = use ? Value(frame.num(use) & frame.num(outer)) : outer;
         any = use ? Value(frame.num(any) | frame.num(use)) : Value();

@@ -24,6 +24,9 @@ kernel optional(x: f32[M], b: f32[N, M], has: bool) -> y: f32[M] {
   let t[m] = sum[n](b[n, m])
   y[m] = x[m] + where(has, t[m] * b[0, m], 0)
 }
+kernel optional_below(x: f32[N], b: f32[N], has: bool) -> y: f32[N] {
+  y[n] = where(n < 2, where(has, sum[j: N](b[j]), x[n]), 0)
+}
 kernel cumsum(x: f32[N]) -> y: f32[N] { y[n] = sum[j | j <= n](x[j]) }
 kernel nothing(x: f32[N], i: i32[N], p: bool[N]) -> s: f32, hi: f32, lo: f32, ihi: i32, ilo: i32, some: bool, every: bool, m: f32, at: i64 {
   s = sum[n](x[n])
@@ -168,6 +171,13 @@ code = getattr(lib, "optional.impl")(
     *loops.memory(y), loops.ctypes.c_void_p(workspace.ctypes.data), null)
 assert code == 0
 equal(y, x)
+assert getattr(lib, "optional_below.workspace")(loops.ctypes.c_int64(4)) == 64
+keep, workspace = loops.aligned(64)
+code = getattr(lib, "optional_below.impl")(
+    call[0], *loops.memory(x), null, *loops.memory(scalar(False, np.bool_)), *loops.memory(y),
+    loops.ctypes.c_void_p(workspace.ctypes.data), null)
+assert code == 0
+equal(y, [x[0], x[1], 0, 0])
 b = f32(3, 4)
 ok("optional", sizes, args(b, True))
 np.testing.assert_allclose(y, x + b.sum(0) * b[0], rtol=1e-5)
