@@ -35,16 +35,22 @@ TimeBase::TimeBase(const Machine &machine) {
   }
 }
 
+/// Times nobody will wait for stay numbers that can be added.
+static Ticks clamp(__int128 ticks) {
+  constexpr Ticks longest = Ticks(1) << 58;
+  return ticks > longest ? longest : Ticks(ticks);
+}
+
 Ticks TimeBase::fromMilliCycles(int64_t milliCycles, int64_t clockMHz) const {
   // ticks = milliCycles / 1000 * (1000 / clockMHz) ns * ticksPerNs
   __int128 scaled = __int128(milliCycles) * ticksPerNs;
-  return Ticks((scaled + clockMHz / 2) / clockMHz);
+  return clamp((scaled + clockMHz / 2) / clockMHz);
 }
 
 Ticks TimeBase::fromBytes(int64_t bytes, int64_t rateMBs) const {
   // One MB/s moves a byte in 1000 ns.
   __int128 scaled = __int128(bytes) * 1000 * ticksPerNs;
-  return Ticks((scaled + rateMBs - 1) / rateMBs);
+  return clamp((scaled + rateMBs - 1) / rateMBs);
 }
 
 int64_t TimeBase::toPs(Ticks ticks) const {

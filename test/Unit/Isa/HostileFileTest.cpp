@@ -226,3 +226,25 @@ TEST(HostileFile, padding_is_part_of_the_file) {
             std::string::npos)
       << messages(diags);
 }
+
+TEST(HostileFile, an_unknown_optional_section_is_skipped) {
+  std::vector<uint8_t> file = smallFile();
+  Diagnostics diags;
+  std::optional<Program> whole = readProgram(file, "f", diags);
+  ASSERT_TRUE(whole && !whole->notes.empty());
+  Prefix prefix;
+  std::memcpy(&prefix, file.data(), sizeof prefix);
+  for (uint32_t i = 0; i != prefix.sectionCount; ++i) {
+    uint8_t *at = file.data() + sizeof prefix + i * sizeof(SectionEntry);
+    SectionEntry entry;
+    std::memcpy(&entry, at, sizeof entry);
+    if (entry.type == format::Notes)
+      hide(entry);
+    std::memcpy(at, &entry, sizeof entry);
+  }
+  reseal(file);
+  std::optional<Program> program = readProgram(file, "f", diags);
+  ASSERT_TRUE(program) << messages(diags);
+  EXPECT_TRUE(program->notes.empty());
+  EXPECT_EQ(program->buildId, whole->buildId);
+}

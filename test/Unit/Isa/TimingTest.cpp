@@ -287,8 +287,9 @@ TEST(Timing, costs_of_random_programs_are_sane) {
           EXPECT_LE(0, fast.issue);
           EXPECT_LE(fast.issue, fast.sourceFree);
           // The later passes of an f32 load go on when the first is ready.
-          if (i.op() != Opcode::LoadWeights)
+          if (i.op() != Opcode::LoadWeights) {
             EXPECT_LE(fast.sourceFree, fast.done);
+          }
           EXPECT_LE(fast.sourceFree, fast.portFree);
           EXPECT_LE(fast.done, slow.done);
           EXPECT_EQ(fast.work, slow.work);
