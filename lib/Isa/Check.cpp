@@ -269,6 +269,11 @@ bool Checker::checkForms() {
       ok = false;
     }
   }
+  // Instructions name predicates in 16 bits; one more would be taken for another.
+  if (program.predicates.size() > UINT16_MAX) {
+    fileError("more than 65535 predicates");
+    return false;
+  }
   for (size_t i = 0; i != program.predicates.size(); ++i) {
     const Predicate &p = program.predicates[i];
     bool good = p.conditions >= 1 && p.conditions <= 4;

@@ -18,6 +18,7 @@
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/ConvertUTF.h"
+#include "llvm/Support/SHA256.h"
 
 #include <cstring>
 #include <map>
@@ -66,6 +67,7 @@ private:
   bool readQueues();
   bool readLocations();
   bool readNotes();
+  bool readBuildId(std::array<uint8_t, 32> &buildId);
 
   ArrayRef<uint8_t> file;
   StringRef name;
@@ -359,6 +361,25 @@ bool Reader::readNotes() {
   return true;
 }
 
+/// The build id, which is that of the required sections as they stand.
+bool Reader::readBuildId(std::array<uint8_t, 32> &buildId) {
+  const SectionEntry *stored = find(Hash);
+  if (!stored || stored->size != buildId.size())
+    return fail("has no HASH section");
+  std::copy_n(bytesOf(*stored).begin(), buildId.size(), buildId.begin());
+  llvm::SHA256 hash;
+  for (const SectionEntry &e : table)
+    if (e.type < Hash) {
+      uint64_t head[2] = {e.type, e.size};
+      hash.update(
+          ArrayRef(reinterpret_cast<const uint8_t *>(head), sizeof head));
+      hash.update(bytesOf(e));
+    }
+  if (hash.final() != buildId)
+    return fail("the build id is not that of the required sections");
+  return true;
+}
+
 std::optional<Program> Reader::read() {
   if (!readPrefix() || !readTable() || !readMachine() || !readSymbols() ||
       !readSemaphoresAndRings() || !readRecords(Accesses, program.accesses) ||
@@ -366,23 +387,14 @@ std::optional<Program> Reader::read() {
       !readRecords(Predicates, program.predicates) || !readQueues() ||
       !readLocations() || !readNotes())
     return std::nullopt;
-  const SectionEntry *hash = find(Hash);
-  if (!hash || hash->size != program.buildId.size()) {
-    fail("has no HASH section");
-    return std::nullopt;
-  }
-  std::copy_n(bytesOf(*hash).begin(), program.buildId.size(),
-              program.buildId.begin());
-  std::array<uint8_t, 32> buildId = program.buildId;
-  if (!checkProgram(program, diags, name))
+  std::array<uint8_t, 32> buildId;
+  if (!readBuildId(buildId) || !checkProgram(program, diags, name))
     return std::nullopt;
 
   std::vector<uint8_t> again = writeProgram(program);
-  if (program.buildId != buildId) {
-    fail("the build id is not that of the required sections");
-    return std::nullopt;
-  }
-  if (!unknownSections && ArrayRef<uint8_t>(again) != file) {
+  bool canonical = unknownSections ? program.buildId == buildId
+                                   : ArrayRef<uint8_t>(again) == file;
+  if (!canonical) {
     size_t at = 0;
     while (at < again.size() && at < file.size() && again[at] == file[at])
       ++at;

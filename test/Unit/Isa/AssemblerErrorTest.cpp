@@ -214,3 +214,41 @@ TEST(AssemblerError, instructions) {
       },
       ".queue vector\n");
 }
+
+TEST(AssemblerError, fields) {
+  expectSaid(
+      {{"tensor_tensor op=ad",
+        "8:18: no operation is called 'ad'; did you mean 'add'?"},
+       {"tensor_tensor op=5", "8:18: want an operation here, found '5'"},
+       {"set_semaphore semaphore=go[r0], value=1",
+        "8:31: a ring has no place here"},
+       {"set_semaphore semaphore=go, value=-1",
+        "8:35: value is -1, allowed are 0 to 2147483647"},
+       {"reduce axes=256", "8:13: axes is 256, allowed are 0 to 255"},
+       {"copy dst=5",
+        "8:10: want an operand, as sbuf.bf16[0:128, 0, 512] here, found '5'"},
+       {"copy src=hbm.f32[z, 1, 0]",
+        "8:18: no buffer is called 'z'; did you mean 'x'?"},
+       {"copy src=hbm.f32[x, 0, 0]",
+        "8:21: a number of rows is 0, allowed are 1 to 4294967295"},
+       {"copy src=sbuf.f32[65536:1, 0]",
+        "8:19: the first partition is 65536, allowed are 0 to 65535"},
+       {"nop wait(go[r0] >= 1 + 32768*round)",
+        "8:24: the value per round is 32768, allowed are 0 to 32767"}},
+      ".queue vector\n");
+  expectSaid(
+      {{"activate func=expp",
+        "8:15: no function is called 'expp'; did you mean 'exp'?"},
+       {"activate imm_bias=x, func=exp", "8:30: imm_bias is 'x', want an f32"}},
+      ".queue scalar\n");
+  expectSaid(
+      {{"load_weights pass=2", "8:19: want all, low or high here, found '2'"},
+       {"load_weights pass=mid",
+        "8:19: no pass is called 'mid'; there are all, low, high"}},
+      ".queue tensor\n");
+  std::string many = ".machine \"trn2\"\n";
+  for (int i = 0; i != 513; ++i)
+    many += ".semaphore s" + std::to_string(i) + "\n";
+  EXPECT_EQ(said(many + ".queue sync\nnop wait(s512 >= 1)\n"),
+            "p.s:516:15: semaphore s512 is beyond s511\n");
+}

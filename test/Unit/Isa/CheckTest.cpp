@@ -14,6 +14,7 @@
 
 #include "gtest/gtest.h"
 
+#include <fstream>
 #include <functional>
 
 using namespace facet;
@@ -377,6 +378,55 @@ TEST(Check, transfers) {
            "9:1: index is f32, allowed are i32"},
       },
       ".queue sync\n");
+}
+
+TEST(Check, arrays_and_banks_of_other_machines) {
+  std::string machine = testing::TempDir() + "/facet-small-array.yaml";
+  std::ofstream(machine) << "format: facet-machine-1\nname: small\nbase: trn3\n"
+                            "tensor:\n  rows: 32\n  columns: 32\n";
+  std::string small = ".machine \"" + machine + "\"\n.queue tensor\n";
+  EXPECT_EQ(said(small + "load_weights weights=sbuf.bf16[0:64, 0, 32]\n"),
+            "p.s:3:1: weights have 64 rows, the array has 32\n");
+  // trn3 may write 8 banks, but not beyond the last.
+  std::string head = ".machine \"trn3\"\n.queue tensor\n"
+                     "load_weights weights=sbuf.bf16[0:128, 0, 64]\n";
+  EXPECT_EQ(
+      said(head +
+           "matmul dst=psum.f32[0:64, 0, 4096], moving=sbuf.bf16[0:128, 0, "
+           "4096], start\n"),
+      "");
+  std::ofstream(machine) << "format: facet-machine-1\nname: pair\nbase: trn3\n"
+                            "psum:\n  matmul_banks: 2\n";
+  std::string pair = ".machine \"" + machine +
+                     "\"\n.queue tensor\n"
+                     "load_weights weights=sbuf.bf16[0:128, 0, 64]\n";
+  EXPECT_EQ(
+      said(pair +
+           "matmul dst=psum.f32[0:64, 0, 1025], moving=sbuf.bf16[0:128, 0, "
+           "1025], start\n"),
+      "p.s:4:1: dst reaches byte 4099 of its first psum bank; one matmul "
+      "writes 2 "
+      "banks of 2048\n");
+  EXPECT_EQ(said(".machine \"systolic\"\n.queue tensor\n"
+                 "load_weights weights=sbuf.bf16[0:128, 0, 64]\n"
+                 "matmul dst=psum.f32[0:64, 0, 2@300000], "
+                 "moving=sbuf.bf16[0:128, 0, 2]\n"),
+            "p.s:4:1: dst spans more than 262144 bytes of psum\n");
+}
+
+TEST(Check, predicates_beyond_what_an_instruction_can_name) {
+  ProgramBuilder b(shippedMachine("trn2"));
+  for (int n = 0; n != 65536; ++n) {
+    AffineForm form;
+    form.base = n;
+    Predicate p;
+    p.conditions = 1;
+    p.forms[0] = b.affine(form) - 1;
+    b.predicate(p);
+  }
+  Diagnostics diags;
+  EXPECT_FALSE(checkProgram(b.get(), diags, "f"));
+  EXPECT_EQ(messages(diags), "f:0:0: more than 65535 predicates\n");
 }
 
 //===----------------------------------------------------------------------===//

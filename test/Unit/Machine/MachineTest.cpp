@@ -95,6 +95,14 @@ TEST(Machine, canonical_text_reads_back_and_only_it) {
     std::string padded = text;
     padded.insert(padded.size() - 1, ".0");
     EXPECT_FALSE(parseCanonicalMachine(padded, error));
+    EXPECT_NE(error.find("' is missing or not a value it can have"),
+              std::string::npos);
+    EXPECT_FALSE(parseCanonicalMachine(text + "one more\n", error));
+    EXPECT_EQ(error, "the machine has more lines than this version knows");
+    EXPECT_FALSE(parseCanonicalMachine("", error));
+    EXPECT_EQ(error, "the machine has no usable name");
+    EXPECT_FALSE(parseCanonicalMachine("name a\nkind gpu\n", error));
+    EXPECT_EQ(error, "the machine's kind is neither cpu nor engine");
   }
 }
 
