@@ -414,7 +414,7 @@ loadJudge(ModuleOp module, Invocation &invocation, ExitCode &code) {
   if (error.empty() && failed(findTarget("reference")->convertToLLVM(module)))
     error = "the conversion of the judge to LLVM gave up";
   if (error.empty())
-    loaded = Loaded::create(module, error);
+    loaded = Loaded::create(module, /*optimise=*/false, error);
   if (!loaded)
     code = internalError(invocation.line, error);
   return loaded;

@@ -55,7 +55,10 @@ static void addCaller(LLVM::LLVMFuncOp function, OpBuilder &builder) {
   LLVM::ReturnOp::create(builder, loc, result);
 }
 
-std::unique_ptr<Loaded> Loaded::create(ModuleOp module, std::string &error) {
+std::unique_ptr<Loaded> Loaded::create(ModuleOp module, bool optimise,
+                                       std::string &error) {
+  ObjectOptions options;
+  options.optimise = optimise;
   OpBuilder builder(module.getContext());
   SmallVector<LLVM::LLVMFuncOp> functions(module.getOps<LLVM::LLVMFuncOp>());
   for (LLVM::LLVMFuncOp function : functions)
@@ -63,7 +66,7 @@ std::unique_ptr<Loaded> Loaded::create(ModuleOp module, std::string &error) {
         isa<IntegerType>(function.getFunctionType().getReturnType()))
       addCaller(function, builder);
   std::unique_ptr<Loaded> loaded(new Loaded);
-  loaded->jit = Jit::create(module, ObjectOptions(), error);
+  loaded->jit = Jit::create(module, options, error);
   return loaded->jit ? std::move(loaded) : nullptr;
 }
 

@@ -21,13 +21,13 @@ using namespace facet::options;
 
 ArrayRef<WarningGroup> facet::warningGroups() {
   static constexpr WarningGroup groups[] = {
+      {"literal-underflow", true, "a literal that is 0 in its type"},
       {"perf", true, "what costs speed, and the way out"},
-      {"unused-let", true, "a 'let' that nothing reads"},
-      {"unused-argument", true, "an argument that nothing reads"},
-      {"unused-parameter", true, "a function's parameter that nothing reads"},
-      {"unused-index", true, "an index that its reduction does not use"},
-      {"redundant-conversion", true, "a conversion to the type there is"},
-      {"literal-underflow", true, "a literal so small that it becomes 0"},
+      {"redundant-conversion", true, "a conversion to the type a value has"},
+      {"unused-argument", true, "an argument that no statement reads"},
+      {"unused-index", true, "a reduction over an index its body does not use"},
+      {"unused-let", true, "a let that nothing reads"},
+      {"unused-parameter", true, "a parameter that its fn does not use"},
   };
   return groups;
 }
@@ -155,6 +155,10 @@ bool Reporting::print(const Diagnostics &all) const {
   if (file.empty()) {
     if (!shown.all().empty() || format != DiagnosticFormat::Text)
       renderDiagnostics(shown, format, useColour, errs());
+    if (all.limitReached() && format == DiagnosticFormat::Text)
+      errs() << "facet: note: stopped after " << all.errorLimit
+             << (all.errorLimit == 1 ? " error" : " errors")
+             << "; --error-limit=0 shows all\n";
     return !shown.hasErrors();
   }
 

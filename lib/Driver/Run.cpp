@@ -343,7 +343,7 @@ std::unique_ptr<Loaded> facet::loadKernels(Sources &sources,
   if (failed(target.convertToLLVM(*sources.module)))
     error = "the conversion to LLVM gave up";
   else
-    loaded = Loaded::create(*sources.module, error);
+    loaded = Loaded::create(*sources.module, /*optimise=*/true, error);
   if (!loaded)
     code = internalError(invocation.line, error);
   return loaded;
