@@ -21,6 +21,7 @@
 #include "facet/Dialect/Kernel/Transforms/Passes.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace facet::kernel;
