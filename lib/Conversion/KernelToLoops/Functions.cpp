@@ -225,7 +225,7 @@ Functions::call(LocBuilder &b, llvm::StringRef name, FunctionType type,
                 llvm::function_ref<void(LocBuilder &, ValueRange)> define) {
   auto callee = module.lookupSymbol<func::FuncOp>(name);
   if (!callee) {
-    LocBuilder outer(UnknownLoc::get(b.getContext()), b.getContext());
+    LocBuilder outer(b.getLoc(), b.getContext());
     outer.setInsertionPointToStart(module.getBody());
     callee = func::FuncOp::create(outer, name, type);
     callee.setPrivate();

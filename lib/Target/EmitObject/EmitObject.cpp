@@ -16,6 +16,7 @@
 #include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/LLVMContext.h"
@@ -23,6 +24,7 @@
 #include "llvm/IR/Module.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
+#include "llvm/Object/ObjectFile.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/ErrorHandling.h"
@@ -84,6 +86,36 @@ createMachine(const ObjectOptions &options, std::string &error) {
 // LLVM IR
 //===----------------------------------------------------------------------===//
 
+/// Gives every function a subprogram and every op in it a place: LLVM wants one at
+/// each call. What has none takes its function's, a function without one the
+/// first of the module.
+static bool attachLines(mlir::ModuleOp module) {
+  namespace LLVM = mlir::LLVM;
+  auto hasPlace = [](mlir::Operation *op) {
+    return bool(op->getLoc()->findInstanceOf<mlir::FileLineColLoc>());
+  };
+  mlir::Location first = module.getLoc();
+  module.walk([&](mlir::Operation *op) {
+    if (!hasPlace(op))
+      return mlir::WalkResult::advance();
+    first = op->getLoc();
+    return mlir::WalkResult::interrupt();
+  });
+  for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
+    if (!hasPlace(function))
+      function->setLoc(first);
+    function.walk([&](mlir::Operation *op) {
+      if (!hasPlace(op))
+        op->setLoc(function.getLoc());
+    });
+  }
+  mlir::PassManager passes(module.getContext());
+  LLVM::DIScopeForLLVMFuncOpPassOptions lines;
+  lines.emissionKind = LLVM::DIEmissionKind::LineTablesOnly;
+  passes.addPass(LLVM::createDIScopeForLLVMFuncOpPass(lines));
+  return mlir::succeeded(passes.run(module));
+}
+
 static std::unique_ptr<llvm::Module> translate(mlir::ModuleOp module,
                                                const ObjectOptions &options,
                                                llvm::LLVMContext &context,
@@ -97,15 +129,9 @@ static std::unique_ptr<llvm::Module> translate(mlir::ModuleOp module,
   module->setAttr(LLVM::LLVMDialect::getTargetTripleAttrName(),
                   mlir::StringAttr::get(module.getContext(),
                                         machine.getTargetTriple().str()));
-  if (options.debugLines) {
-    mlir::PassManager passes(module.getContext());
-    LLVM::DIScopeForLLVMFuncOpPassOptions lines;
-    lines.emissionKind = LLVM::DIEmissionKind::LineTablesOnly;
-    passes.addPass(LLVM::createDIScopeForLLVMFuncOpPass(lines));
-    if (mlir::failed(passes.run(module))) {
-      error = "could not attach source lines";
-      return nullptr;
-    }
+  if (options.debugLines && !attachLines(module)) {
+    error = "could not attach source lines";
+    return nullptr;
   }
   auto result = mlir::translateModuleToLLVMIR(module, context, "facet");
   if (!result) {
@@ -175,6 +201,7 @@ struct ErrorCollector : llvm::DiagnosticHandler {
 static bool runGuarded(llvm::function_ref<void()> work, std::string &error) {
   static std::mutex mutex; // the handlers are the process's
   std::lock_guard<std::mutex> lock(mutex);
+  bool isOutermost = !llvm::CrashRecoveryContext::GetCurrent();
   llvm::CrashRecoveryContext::Enable();
   llvm::CrashRecoveryContext recovery;
   llvm::ScopedFatalErrorHandler handler(
@@ -185,10 +212,44 @@ static bool runGuarded(llvm::function_ref<void()> work, std::string &error) {
       },
       &error);
   bool done = recovery.RunSafely(work);
-  llvm::CrashRecoveryContext::Disable();
+  if (isOutermost)
+    llvm::CrashRecoveryContext::Disable();
   if (!done && error.empty())
     error = "the code generator crashed";
   return done;
+}
+
+/// Objects call nothing but memcpy and memset, and what the module itself
+/// declares. A CPU without floating point, say, would need more: a runtime library
+/// that whoever links the object may not have.
+static bool callsOnly(const llvm::StringSet<> &declared, llvm::StringRef object,
+                      const llvm::Triple &triple, std::string &error) {
+  auto file = llvm::object::ObjectFile::createObjectFile(
+      llvm::MemoryBufferRef(object, "kernel.o"));
+  if (!file) {
+    error = llvm::toString(file.takeError());
+    return false;
+  }
+  for (const llvm::object::SymbolRef &symbol : (*file)->symbols()) {
+    llvm::Expected<uint32_t> flags = symbol.getFlags();
+    llvm::Expected<llvm::StringRef> name = symbol.getName();
+    if (!flags || !name) {
+      llvm::consumeError(flags.takeError());
+      llvm::consumeError(name.takeError());
+      continue;
+    }
+    llvm::StringRef plain = *name;
+    if (triple.isOSBinFormatMachO())
+      plain.consume_front("_");
+    if (!(*flags & llvm::object::SymbolRef::SF_Undefined) || plain.empty() ||
+        declared.contains(plain))
+      continue;
+    error = ("code for '" + triple.str() + "' would need '" + plain +
+             "' of a runtime library; name a CPU that has the instructions")
+                .str();
+    return false;
+  }
+  return true;
 }
 
 bool facet::emitObject(mlir::ModuleOp module, ObjectKind kind,
@@ -197,12 +258,22 @@ bool facet::emitObject(mlir::ModuleOp module, ObjectKind kind,
   std::unique_ptr<llvm::TargetMachine> machine = createMachine(options, error);
   if (!machine)
     return false;
+  llvm::Triple triple = machine->getTargetTriple();
   auto context = std::make_unique<llvm::LLVMContext>();
   context->setDiagnosticHandler(std::make_unique<ErrorCollector>(error));
   std::unique_ptr<llvm::Module> ir =
       translate(module, options, *context, *machine, error);
   if (!ir)
     return false;
+
+  // The last two are marks for the linker, not calls.
+  llvm::StringSet<> declared;
+  for (llvm::StringRef name :
+       {"memcpy", "memset", "memmove", "_GLOBAL_OFFSET_TABLE_", "_fltused"})
+    declared.insert(name);
+  for (llvm::Function &function : *ir)
+    if (function.isDeclaration() && !function.isIntrinsic())
+      declared.insert(function.getName());
 
   bool done = runGuarded(
       [&] {
@@ -228,5 +299,9 @@ bool facet::emitObject(mlir::ModuleOp module, ObjectKind kind,
     (void)machine.release();
     (void)context.release();
   }
-  return done && error.empty();
+  if (!done || !error.empty())
+    return false;
+  return kind != ObjectKind::Object ||
+         callsOnly(declared, llvm::StringRef(out.data(), out.size()), triple,
+                   error);
 }

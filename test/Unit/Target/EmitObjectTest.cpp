@@ -106,6 +106,26 @@ TEST_F(EmitObject, SurvivesAnErrorInsideCodeGeneration) {
   EXPECT_EQ(emit(ObjectKind::Object, {}), emit(ObjectKind::Object, {}));
 }
 
+TEST_F(EmitObject, RefusesCodeThatNeedsALibrary) {
+  auto module = parse("llvm.func @add(%a: f64, %b: f64) -> f64 {\n"
+                      "  %c = llvm.fadd %a, %b : f64\n"
+                      "  llvm.return %c : f64\n"
+                      "}\n");
+  ObjectOptions options;
+  options.triple = "riscv64-unknown-linux-gnu";
+  llvm::SmallVector<char, 0> out;
+  std::string error;
+  EXPECT_FALSE(emitObject(*module, ObjectKind::Object, options, out, error));
+  EXPECT_EQ(error,
+            "code for 'riscv64-unknown-linux-gnu' would need '__adddf3' of a "
+            "runtime library; name a CPU that has the instructions");
+  options.features = "+d";
+  out.clear();
+  error.clear();
+  EXPECT_TRUE(emitObject(*module, ObjectKind::Object, options, out, error))
+      << error;
+}
+
 TEST_F(EmitObject, RefusesAFileThatIsNoObject) {
   std::string error;
   EXPECT_FALSE(Jit::load({'n', 'o'}, error));
