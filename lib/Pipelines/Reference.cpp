@@ -15,7 +15,11 @@
 using namespace mlir;
 using namespace facet;
 
-static LogicalResult lower(ModuleOp module, const InterfaceOptions &options) {
+static LogicalResult lower(ModuleOp module, const InterfaceOptions &given) {
+  InterfaceOptions options = given;
+  options.computeKernel = [](kernel::FuncOp kernel) {
+    return convertKernelToLoops(kernel, {});
+  };
   SmallVector<kernel::FuncOp> kernels(module.getOps<kernel::FuncOp>());
   for (kernel::FuncOp kernel : kernels)
     if (failed(convertKernelToLoops(kernel, {})) ||

@@ -20,6 +20,7 @@
 
 #include "facet/Dialect/Kernel/IR/Kernel.h"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,10 @@ struct InterfaceOptions {
   std::string plan = "reference";
   /// FACET_LEVEL_* that the object holds code for, lowest first.
   std::vector<int32_t> levels = {0};
+  /// Adds NAME.impl for a kernel without axes, `NAME.promise.0` say, as the reference
+  /// road does: promises that need functions like exp are computed by it. Where
+  /// it is not set, such promises are an error.
+  std::function<mlir::LogicalResult(kernel::FuncOp)> computeKernel;
 };
 
 /// Says whether `kernel` can have a C interface: names that are C identifiers,

@@ -199,7 +199,7 @@ LogicalResult facet::interface::emitCall(Emission &emission) {
       stride = f.select(isAbsent, dense, stride);
     takeStrides(f, array, strides);
   }
-  if (failed(checkPromises(f, emission.kernel)))
+  if (failed(checkPromises(f, emission.kernel, emission.options)))
     return failure();
 
   SmallVector<Value> needs = findNeeds(f, emission.kernel);

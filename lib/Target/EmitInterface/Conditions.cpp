@@ -11,9 +11,14 @@
 //
 // Conditions that name an index are taken as true: they may hold somewhere.
 //
+// A promise that needs more than arithmetic (exp, say) becomes a kernel of its own
+// without axes, so that its functions are those of the roads.
+//
 //===----------------------------------------------------------------------===//
 
 #include "Scalars.h"
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 using namespace facet;
@@ -23,24 +28,132 @@ using namespace facet::interface;
 // Promises
 //===----------------------------------------------------------------------===//
 
+/// Copies what `region` uses from outside of it to `b`, into `mapping`.
+static void copyCaptures(OpBuilder &b, Region &region, IRMapping &mapping) {
+  auto copy = [&](auto &self, Value value) -> void {
+    Operation *op = value.getDefiningOp();
+    if (!op || mapping.contains(value) ||
+        region.isAncestor(op->getParentRegion()))
+      return;
+    for (Value operand : op->getOperands())
+      self(self, operand);
+    b.clone(*op, mapping);
+  };
+  for (Operation &op : region.front())
+    for (Value operand : op.getOperands())
+      copy(copy, operand);
+}
+
+/// The promise as a kernel of its own: scalars in, one bool out.
+static kernel::FuncOp makeKernel(Function &f, kernel::FuncOp kernel,
+                                 kernel::RequireOp promise, StringRef name) {
+  ImplicitLocOpBuilder b(promise.getLoc(), kernel->getContext());
+  b.setInsertionPointToEnd(f.constants.getModule().getBody());
+  auto makeParam = [&](StringRef name, kernel::ParamMode mode) -> Attribute {
+    return kernel::ParamAttr::get(b.getContext(), b.getStringAttr(name), mode,
+                                  {});
+  };
+  SmallVector<Attribute> params;
+  for (Value input : promise.getInputs()) {
+    unsigned index = cast<BlockArgument>(input).getArgNumber();
+    params.push_back(
+        makeParam(f.signature.parameters[index].name, kernel::ParamMode::In));
+  }
+  auto resultType = RankedTensorType::get({}, b.getI1Type());
+  auto function = kernel::FuncOp::create(
+      b, name, kernel.getSizes(), b.getArrayAttr(params),
+      b.getArrayAttr({makeParam("holds.", kernel::ParamMode::Out)}),
+      b.getTypeArrayAttr({resultType}), /*fixed=*/DictionaryAttr(),
+      /*documentation=*/StringAttr());
+  Block *body = b.createBlock(&function.getBody());
+  for (Value input : promise.getInputs())
+    body->addArgument(input.getType(), input.getLoc());
+
+  size_t count = promise.getInputs().size();
+  SmallVector<Attribute> accesses(count,
+                                  kernel::AccessAttr::get(b.getContext(), {}));
+  SmallVector<Attribute> guards(count, b.getDenseI64ArrayAttr({}));
+  IRMapping mapping;
+  copyCaptures(b, promise.getBody(), mapping);
+  Value init = tensor::EmptyOp::create(b, ArrayRef<int64_t>(), b.getI1Type());
+  auto map = kernel::MapOp::create(
+      b, TypeRange(resultType), b.getStringAttr("holds."), b.getArrayAttr({}),
+      /*num_parallel=*/0, ArrayRef<int64_t>(), b.getArrayAttr(accesses),
+      b.getArrayAttr(guards), ArrayRef<int64_t>(), ValueRange(),
+      body->getArguments(), init);
+  promise.getBody().cloneInto(&map.getBody(), mapping);
+  kernel::ReturnOp::create(b, map.getResults());
+  return function;
+}
+
+/// Decides a promise by the code that a road makes of it.
+static Value computeByKernel(Function &f, kernel::FuncOp kernel,
+                             kernel::RequireOp promise, unsigned index,
+                             const InterfaceOptions &options) {
+  ModuleOp module = f.constants.getModule();
+  std::string name = f.signature.name + ".promise." + std::to_string(index);
+  kernel::FuncOp function = makeKernel(f, kernel, promise, name);
+  LogicalResult computed = options.computeKernel(function);
+  function.erase();
+  auto callee = module.lookupSymbol<func::FuncOp>(name + ".impl");
+  if (failed(computed) || !callee) {
+    promise.emitError() << "the promise '" << promise.getText()
+                        << "' cannot be checked at a call";
+    return {};
+  }
+  makeLocal(callee);
+  if (auto unused = module.lookupSymbol<func::FuncOp>(name + ".workspace"))
+    unused.erase();
+
+  SmallVector<Value> arguments;
+  for (unsigned i = 0, e = f.signature.sizes.size(); i != e; ++i)
+    arguments.push_back(f.size(i));
+  for (Value input : promise.getInputs()) {
+    unsigned index = cast<BlockArgument>(input).getArgNumber();
+    const Parameter &parameter = f.signature.parameters[index];
+    Value data = f.formal(Formal::Data, index);
+    if (parameter.isByValue()) {
+      Value address = f.frame(8, 8);
+      f.store(data, address);
+      data = address;
+    } else {
+      f.failIf(f.isNull(data), FACET_E_NULL, parameter.name);
+    }
+    arguments.push_back(data);
+  }
+  Value holds = f.frame(8, 8);
+  arguments.append({holds, f.nullPointer(), f.nullPointer()});
+  func::CallOp::create(f.b, callee, arguments);
+  Value byte = f.load(f.b.getI8Type(), holds);
+  return f.ne(byte, f.constant(f.b.getI8IntegerAttr(0)));
+}
+
 LogicalResult facet::interface::checkPromises(Function &f,
-                                              kernel::FuncOp kernel) {
+                                              kernel::FuncOp kernel,
+                                              const InterfaceOptions &options) {
   Scalars scalars(f, kernel);
-  int32_t code = FACET_E_REQUIRE;
+  unsigned index = 0;
   WalkResult result = kernel.walk([&](kernel::RequireOp promise) {
     for (auto [element, input] :
          llvm::zip(promise.getBody().getArguments(), promise.getInputs()))
       scalars.bind(element, input);
-    Value holds = promise.getBody().front().getTerminator()->getOperand(0);
-    if (!scalars.isKnown(holds)) {
+    Value wanted = promise.getBody().front().getTerminator()->getOperand(0);
+    Value holds;
+    if (scalars.isKnown(wanted)) {
+      holds = scalars.compute(wanted);
+    } else if (options.computeKernel) {
+      holds = computeByKernel(f, kernel, promise, index, options);
+    } else {
       InFlightDiagnostic diagnostic = promise.emitError()
                                       << "the promise '" << promise.getText()
                                       << "' cannot be checked at a call";
       if (scalars.obstacle)
         diagnostic << ": it needs '" << scalars.obstacle->getName() << "'";
-      return WalkResult::interrupt();
     }
-    f.failIf(f.negate(scalars.compute(holds)), code--, promise.getText());
+    if (!holds)
+      return WalkResult::interrupt();
+    f.failIf(f.negate(holds), FACET_E_REQUIRE - static_cast<int32_t>(index++),
+             promise.getText());
     return WalkResult::advance();
   });
   return failure(result.wasInterrupted());

@@ -42,8 +42,9 @@ private:
 };
 
 /// Refuses a call that breaks a promise. Fails when a promise needs what cannot
-/// be computed at a call.
-mlir::LogicalResult checkPromises(Function &f, kernel::FuncOp kernel);
+/// be computed at a call, and there is no options.computeKernel.
+mlir::LogicalResult checkPromises(Function &f, kernel::FuncOp kernel,
+                                  const InterfaceOptions &options);
 
 /// Per parameter, whether the call reads its elements, as far as conditions that
 /// name no index decide it: an i1, true where nothing is known.
