@@ -120,7 +120,8 @@ Token Lexer::comment() {
           placeIn(file, spanOf(begin + at, begin + at + 1)),
           "found a NUL byte; source is UTF-8 text without NUL bytes");
   }
-  if (whole.starts_with("///") && !whole.starts_with("////")) {
+  // Behind a token it is about that token's line, not about what follows.
+  if (atLineStart && whole.starts_with("///") && !whole.starts_with("////")) {
     if (!doc.empty())
       doc += '\n';
     StringRef line = whole.drop_front(3);

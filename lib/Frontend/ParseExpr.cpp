@@ -214,7 +214,7 @@ ExprPtr Parser::parsePrimary() {
   case TokenKind::LeftParen: {
     ExprPtr paren = leaf(ExprKind::Paren);
     ExprPtr inner = parseExpr();
-    if (!inner || !expect(TokenKind::RightParen, "`)`"))
+    if (!inner || !expect(TokenKind::RightParen, "`)`", &paren->span))
       return nullptr;
     paren->span = join(paren->span, previousEnd);
     paren->operands.push_back(std::move(inner));
@@ -300,11 +300,12 @@ ExprPtr Parser::parseReduction() {
                                            ? "`]` after the filter"
                                            : "`,`, `|` or `]` after an index"))
     return nullptr;
+  Span opening = token.span;
   if (!expect(TokenKind::LeftParen,
               "`(` and what `" + reduce->text + "` runs over"))
     return nullptr;
   ExprPtr body = parseExpr();
-  if (!body || !expect(TokenKind::RightParen, "`)`"))
+  if (!body || !expect(TokenKind::RightParen, "`)`", &opening))
     return nullptr;
   reduce->span = join(reduce->span, previousEnd);
   reduce->operands.push_back(std::move(body));
@@ -313,6 +314,7 @@ ExprPtr Parser::parseReduction() {
 
 /// args, into `call.operands`.
 bool Parser::parseArguments(Expr &call) {
+  Span opening = token.span;
   if (!expect(TokenKind::LeftParen, "`(` after `" + call.text + "`"))
     return false;
   if (token.is(TokenKind::RightParen)) {
@@ -325,7 +327,7 @@ bool Parser::parseArguments(Expr &call) {
       return false;
     call.operands.push_back(std::move(argument));
   } while (consume(TokenKind::Comma));
-  if (!expect(TokenKind::RightParen, "`,` or `)`"))
+  if (!expect(TokenKind::RightParen, "`,` or `)`", &opening))
     return false;
   call.span = join(call.span, previousEnd);
   return measure(call);
@@ -341,6 +343,7 @@ bool Parser::parseSubscripts(std::vector<Subscript> &subscripts,
   }
   ++nesting;
   auto leave = llvm::scope_exit([&] { --nesting; });
+  Span opening = token.span;
   expect(TokenKind::LeftBracket, "`[`");
   do {
     Subscript subscript;
@@ -348,7 +351,8 @@ bool Parser::parseSubscripts(std::vector<Subscript> &subscripts,
       return false;
     subscripts.push_back(std::move(subscript));
   } while (consume(TokenKind::Comma));
-  return expect(TokenKind::RightBracket, "`,` or `]` after a subscript");
+  return expect(TokenKind::RightBracket, "`,` or `]` after a subscript",
+                &opening);
 }
 
 bool Parser::parseSubscript(Subscript &subscript, StringRef array) {

@@ -45,11 +45,15 @@ Diagnostic &Parser::error(Span span, const Twine &message) {
   return diagnostics.error(placeIn(file, span), message);
 }
 
-bool Parser::expect(TokenKind kind, const Twine &what) {
+bool Parser::expect(TokenKind kind, const Twine &what, const Span *opening) {
   if (consume(kind))
     return true;
-  if (!refuseForeignWord())
-    error(token.span, "expected " + what + ", found " + found());
+  if (refuseForeignWord())
+    return false;
+  Diagnostic &diagnostic =
+      error(token.span, "expected " + what + ", found " + found());
+  if (opening && opening->line != token.span.line)
+    diagnostic.note(placeIn(file, *opening), "it would close this");
   return false;
 }
 
@@ -188,11 +192,12 @@ bool Parser::parseKernelHeader(Kernel &kernel) {
                       "kernel per element type");
     return false;
   }
+  Span opening = token.span;
   if (!expect(TokenKind::LeftParen, "`(` and the kernel's arguments"))
     return false;
   if (!token.is(TokenKind::RightParen) && !parseParams(kernel.arguments))
     return false;
-  if (!expect(TokenKind::RightParen, "`,` or `)` after an argument"))
+  if (!expect(TokenKind::RightParen, "`,` or `)` after an argument", &opening))
     return false;
   if (consume(TokenKind::Arrow) && !parseParams(kernel.results))
     return false;

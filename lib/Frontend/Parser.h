@@ -67,8 +67,10 @@ private:
     advance();
     return true;
   }
-  /// `what` is the whole phrase: "`)` after the arguments".
-  bool expect(TokenKind kind, const llvm::Twine &what);
+  /// `what` is the whole phrase: "`)` after the arguments". A closing bracket
+  /// names its `opening` when that is on another line.
+  bool expect(TokenKind kind, const llvm::Twine &what,
+              const syntax::Span *opening = nullptr);
   bool expectName(syntax::Identifier &name, const llvm::Twine &what);
   std::string found() const;
   Diagnostic &error(syntax::Span span, const llvm::Twine &message);

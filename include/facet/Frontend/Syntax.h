@@ -22,7 +22,7 @@
 
 namespace llvm {
 class raw_ostream;
-}
+} // namespace llvm
 
 namespace facet::syntax {
 
