@@ -136,8 +136,49 @@ void Loader::addFacet(StringRef name, std::string text) {
     emitKernel(*result.module, *kernel, fixed);
 }
 
+/// MLIR's and LLVM's parsers recurse without a limit and would exhaust the stack.
+/// What we print nests a few dozen levels.
+static bool refuseDeepNesting(StringRef name, StringRef text,
+                              Diagnostics &diagnostics) {
+  constexpr int limit = 500;
+  int brackets = 0, angles = 0;
+  bool inString = false;
+  unsigned line = 1, column = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    ++column;
+    if (c == '\n') {
+      ++line;
+      column = 0;
+    }
+    if (inString) {
+      if (c == '\\')
+        ++i, ++column;
+      inString = c != '"' && c != '\n';
+      continue;
+    }
+    inString = c == '"';
+    if (StringRef("([{").contains(c))
+      ++brackets;
+    else if (StringRef(")]}").contains(c))
+      brackets = std::max(brackets - 1, 0);
+    else if (c == '<')
+      ++angles;
+    else if (c == '>' && (i == 0 || text[i - 1] != '-'))
+      angles = std::max(angles - 1, 0);
+    if (brackets + angles > limit) {
+      diagnostics.error({name.str(), line, column},
+                        "this nests more than " + Twine(limit) + " levels");
+      return true;
+    }
+  }
+  return false;
+}
+
 void Loader::addMlir(StringRef name, std::string text) {
   StringRef kept = invocation.diagnostics.addBuffer(name, std::move(text));
+  if (refuseDeepNesting(name, kept, invocation.diagnostics))
+    return;
   ParserConfig config(&context);
   OwningOpRef<ModuleOp> module =
       parseSourceString<ModuleOp>(kept, config, name);
@@ -150,6 +191,8 @@ void Loader::addMlir(StringRef name, std::string text) {
 
 void Loader::addLlvm(StringRef name, std::string text) {
   StringRef kept = invocation.diagnostics.addBuffer(name, std::move(text));
+  if (refuseDeepNesting(name, kept, invocation.diagnostics))
+    return;
   llvm::LLVMContext llvmContext;
   llvm::SMDiagnostic problem;
   std::unique_ptr<llvm::Module> ir =

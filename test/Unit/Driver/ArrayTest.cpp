@@ -125,6 +125,48 @@ TEST(Npy, refusesOtherTypes) {
             "byte 2 at element 1 is no bool");
 }
 
+TEST(Npy, answersAnyBytes) {
+  // Mutants of a good file: an array or a reason, and never more data than bytes.
+  const std::string good = npy(dict("'<f4'", "(2, 3)"), std::string(24, 'x'));
+  uint64_t state = 1;
+  auto random = [&](uint64_t bound) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (state >> 33) % bound;
+  };
+  unsigned accepted = 0;
+  for (int i = 0; i < 20000; ++i) {
+    std::string file = good;
+    for (uint64_t edits = random(4) + 1; edits; --edits) {
+      size_t at = random(file.size());
+      switch (random(4)) {
+      case 0:
+        file[at] = char(random(256));
+        break;
+      case 1:
+        file.erase(at, random(8));
+        break;
+      case 2:
+        file.insert(at, 1, "0123456789()',{}-L"[random(18)]);
+        break;
+      case 3:
+        file.resize(at);
+        break;
+      }
+      if (file.empty())
+        break;
+    }
+    llvm::Expected<Array> array = readNpy(file, ScalarType::F32);
+    if (!array) {
+      EXPECT_FALSE(llvm::toString(array.takeError()).empty());
+      continue;
+    }
+    ++accepted;
+    EXPECT_LE(array->bytes.size(), file.size());
+    EXPECT_EQ(array->bytes.size(), *bytesOf(array->type, array->shape));
+  }
+  EXPECT_GT(accepted, 10u);
+}
+
 TEST(Npy, fourBitElementsInBothForms) {
   // ml_dtypes: one per byte.
   llvm::Expected<Array> one =
