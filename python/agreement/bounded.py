@@ -19,7 +19,7 @@ room for the rounding of the float64 reference itself):
     a / b           the largest change over the intervals  + 2 ulp
     exp, rsqrt, …   the largest change over the interval   + 2 ulp
     gelu, silu      1.13·e                                 + 2 ulp + 2**-23·|x|
-    sum of n terms  the sum of the e                       + n·u·Σ(|t| + e)
+    sum of n terms  the sum of the e                       + (n-1)·u·Σ(|t| + e)
     max, min        the largest e
     bf16(x)         e + half an ulp; of an exact x: the rounded value, e = 0
 
@@ -137,9 +137,13 @@ def index(axis, n):
     return Whole(np.arange(n), axis)
 
 
+# Off: sums count as rounded even where they cannot be, as the judge counts.
+exact_sums = True
+
+
 def _quantum(x, limit=24):
     """The least s ≥ 0 with every x·2**s an integer, or None above `limit`."""
-    for s in range(limit + 1):
+    for s in range(limit + 1) if exact_sums else ():
         y = np.ldexp(x, s)
         if np.array_equal(y, np.rint(y)):
             return s
@@ -275,16 +279,17 @@ class Real(Named):
 
     def sum(self, over, where=None):
         """Σ over the axes `over`, in any order, of the elements where `where` holds."""
-        terms, _ = self._filtered(where, 0.0)
+        terms, live = self._filtered(where, 0.0)
         kept, dims = terms._reduced(over)
         count = int(np.prod([terms.v.shape[d] for d in dims]))
+        additions = np.maximum(live.sum(axis=dims) - 1, 0)
         with np.errstate(all="ignore"):
             v, e = terms.v.sum(axis=dims), terms.e.sum(axis=dims)
             if Real.rounding and terms.unit == F32 and count:
                 last = np.moveaxis(terms.v, dims, range(-len(dims), 0)).reshape(*v.shape, count)
                 v = np.cumsum(last.astype(np.float32), axis=-1)[..., -1].astype(np.float64)
             size = np.abs(terms.v).sum(axis=dims) + e
-            rounding = count * (terms.unit * size + TINY)
+            rounding = additions * (terms.unit * size + TINY)
             if terms.unit == F32 and not terms.e.any():
                 rounding = np.where(_exact_sum(terms.v, size), 0, rounding)
         return Real(v, kept, e + rounding, terms.unit)
@@ -395,7 +400,8 @@ def dot(over, *factors):
     kept = "".join(a for a in axes if a not in over)
     spec = ",".join(f.axes for f in factors) + "->" + kept
     extent = {a: n for f in factors for a, n in zip(f.axes, f.v.shape)}
-    count = int(np.prod([extent[a] for a in over])) + len(factors) - 1
+    terms = int(np.prod([extent[a] for a in over]))
+    count = max(terms - 1, 0) + len(factors) - 1
     unit = factors[0].unit
     with np.errstate(all="ignore"):
         v = np.einsum(spec, *(f.v for f in factors), optimize=False)
