@@ -13,6 +13,8 @@
 #include "KernelChecker.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <limits>
+
 using namespace facet;
 using namespace facet::checked;
 using llvm::StringRef;
@@ -44,6 +46,24 @@ const Expr *KernelChecker::widen(const Expr *expr, ScalarType type) {
   if (!expr || expr->type == type)
     return expr;
   return convert(ConvertMode::Widen, expr, type, expr->place);
+}
+
+/// min(max(x, −most), most) in f64, with f32's largest value; keeps NaN. Before
+/// a rounding to f32 it is what `.sat` means: arithmetic has no such mode.
+const Expr *KernelChecker::clampToF32(const Expr *expr, Place where) {
+  const double most = std::numeric_limits<float>::max();
+  for (auto [op, bound] : {std::make_pair(BinaryOp::Max, -most),
+                           std::make_pair(BinaryOp::Min, most)}) {
+    Expr *constant = make(ExprKind::Constant, ScalarType::F64, where);
+    if (constant)
+      constant->real = bound;
+    Expr *clamped =
+        make(ExprKind::Binary, ScalarType::F64, where, {expr, constant});
+    if (clamped)
+      clamped->binary = op;
+    expr = clamped;
+  }
+  return expr;
 }
 
 //===----------------------------------------------------------------------===//
@@ -253,6 +273,8 @@ const Expr *KernelChecker::convertValue(const syntax::Expr &expr,
                  ? refuse("nothing to clamp from " + spelling(from) + " to " +
                           name + "; write `" + name + "(" + inner + ")`")
                  : convert(ConvertMode::Widen, operand, to, where);
+    if (to == ScalarType::F32 && expr.saturate)
+      return convert(ConvertMode::Round, clampToF32(operand, where), to, where);
     return convert(expr.saturate ? ConvertMode::RoundSat : ConvertMode::Round,
                    operand, to, where);
   }

@@ -159,6 +159,7 @@ private:
                                    const Environment &env);
   const checked::Expr *settle(const Value &value, const Environment &env);
   const checked::Expr *widen(const checked::Expr *expr, ScalarType type);
+  const checked::Expr *clampToF32(const checked::Expr *expr, Place where);
   checked::Expr *convert(checked::ConvertMode mode,
                          const checked::Expr *operand, ScalarType storage,
                          Place place);

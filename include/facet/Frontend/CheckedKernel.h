@@ -180,7 +180,8 @@ enum class Reduction : uint8_t {
 enum class ConvertMode : uint8_t {
   Widen, ///< f32→f64, i32→i64: exact
   Round, ///< float → float type `storage`, nearest even; reads back as `type`
-  RoundSat,     ///< the same, clamped to the largest finite value (`.sat`)
+  RoundSat,     ///< the same to a storage type, clamped to its largest finite
+                ///< value (`.sat`)
   IntToFloat,   ///< integer → f32/f64, rounds once
   BoolToNumber, ///< false, true → 0, 1
   Wrap,      ///< integer → integer `storage`, modulo 2ⁿ; reads back as `type`
