@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Words.h"
 #include "facet/Frontend/Frontend.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
@@ -19,14 +20,6 @@ using namespace facet;
 using namespace facet::checked;
 using llvm::raw_ostream;
 using llvm::StringRef;
-
-static StringRef nameOf(UnaryOp op) {
-  static constexpr StringRef names[] = {
-      "-",     "!",    "abs",     "exp",   "log",  "sqrt",
-      "rsqrt", "tanh", "sigmoid", "relu",  "gelu", "gelu_tanh",
-      "silu",  "erf",  "round",   "floor", "ceil"};
-  return names[static_cast<unsigned>(op)];
-}
 
 static StringRef nameOf(BinaryOp op) {
   static constexpr StringRef names[] = {"+",   "-",   "*",  "/",  "%",
@@ -197,7 +190,7 @@ void Printer::print(const Expr &expr) {
     os << expr.variable->name;
     return printSubscripts(expr);
   case ExprKind::Unary:
-    return call(nameOf(expr.unary));
+    return call(spelling(expr.unary));
   case ExprKind::Binary:
     if (expr.binary == BinaryOp::Min || expr.binary == BinaryOp::Max)
       return call(nameOf(expr.binary));

@@ -24,10 +24,16 @@ static constexpr StringLiteral types[] = {
 static constexpr StringLiteral reductions[] = {
     "sum", "max", "min", "mean", "any", "all", "argmax", "argmin", "softmax"};
 
+// Those of one operand first, in the order of the enumeration.
 static constexpr StringLiteral functions[] = {
     "abs",     "exp",   "log",  "sqrt",      "rsqrt", "tanh",
     "sigmoid", "relu",  "gelu", "gelu_tanh", "silu",  "erf",
     "round",   "floor", "ceil", "clamp",     "where"};
+
+static constexpr auto firstFunction =
+    static_cast<unsigned>(checked::UnaryOp::Abs);
+static constexpr auto lastFunction =
+    static_cast<unsigned>(checked::UnaryOp::Ceil);
 
 static constexpr StringLiteral laterWords[] = {
     "for", "if", "else", "type", "scan", "scatter", "f4e2m1", "f8e8m0"};
@@ -73,20 +79,18 @@ std::optional<ScalarType> facet::typeByName(StringRef text) {
 }
 
 std::optional<checked::UnaryOp> facet::unaryByName(StringRef text) {
-  using checked::UnaryOp;
-  static constexpr std::pair<StringLiteral, UnaryOp> table[] = {
-      {"abs", UnaryOp::Abs},         {"exp", UnaryOp::Exp},
-      {"log", UnaryOp::Log},         {"sqrt", UnaryOp::Sqrt},
-      {"rsqrt", UnaryOp::Rsqrt},     {"tanh", UnaryOp::Tanh},
-      {"sigmoid", UnaryOp::Sigmoid}, {"relu", UnaryOp::Relu},
-      {"gelu", UnaryOp::Gelu},       {"gelu_tanh", UnaryOp::GeluTanh},
-      {"silu", UnaryOp::Silu},       {"erf", UnaryOp::Erf},
-      {"round", UnaryOp::Round},     {"floor", UnaryOp::Floor},
-      {"ceil", UnaryOp::Ceil}};
-  for (const auto &[word, op] : table)
-    if (word == text)
-      return op;
+  for (unsigned op = firstFunction; op <= lastFunction; ++op)
+    if (functions[op - firstFunction] == text)
+      return static_cast<checked::UnaryOp>(op);
   return std::nullopt;
+}
+
+StringRef facet::spelling(checked::UnaryOp op) {
+  if (op == checked::UnaryOp::Neg)
+    return "-";
+  if (op == checked::UnaryOp::Not)
+    return "!";
+  return functions[static_cast<unsigned>(op) - firstFunction];
 }
 
 StringRef facet::insteadOf(StringRef word) {

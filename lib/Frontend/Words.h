@@ -26,6 +26,9 @@ std::optional<ScalarType> typeByName(llvm::StringRef text);
 /// A function of one operand; nullopt for others.
 std::optional<checked::UnaryOp> unaryByName(llvm::StringRef text);
 
+/// How `op` is written: `-`, `!` or a function's name.
+llvm::StringRef spelling(checked::UnaryOp op);
+
 /// All words of one kind, for suggestions and messages.
 llvm::ArrayRef<llvm::StringLiteral> words(WordKind kind);
 
