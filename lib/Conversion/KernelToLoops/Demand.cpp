@@ -1,7 +1,7 @@
 //===- Demand.cpp - which elements of a let are needed, and index checks --===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A `let` has values only where a result needs them, and its gathers are
+// A `let` has values only where a result needs them, and its subscripts are
 // checked only there, before anything is written:
 //
 //   let u[t] = table[id[t]]
@@ -45,6 +45,11 @@ static llvm::SmallVector<unsigned> inputsOf(StructuredOpInterface op,
 
 static Value atomValue(StructuredOpInterface op, unsigned i) {
   return op.getGuards().front().getTerminator()->getOperand(i);
+}
+
+/// The extent of dimension `dim` is known at the call only.
+static bool isUnknown(Value tensor, unsigned dim) {
+  return cast<RankedTensorType>(tensor.getType()).isDynamicDim(dim);
 }
 
 static bool isParameter(Value tensor) { return isa<BlockArgument>(tensor); }
@@ -112,6 +117,10 @@ protected:
   bool ignoresAtom(unsigned i) override { return !isPure(op, i, exactly); }
   Value elementSubscript(unsigned k, unsigned dim, unsigned source,
                          Value &guard) override;
+  Value constantSubscript(unsigned k, unsigned dim, int64_t value,
+                          Value &guard) override;
+  /// Reports `value` where it is out of range under `guard`, and narrows that.
+  Value check(unsigned k, unsigned dim, Value value, Value &guard);
 
   bool exactly;
 };
@@ -200,9 +209,7 @@ describe(kernel::FuncOp kernel, Value tensor, unsigned dim) {
   return {param.getName().getValue(), axis};
 }
 
-Value CheckPoint::elementSubscript(unsigned k, unsigned dim, unsigned source,
-                                   Value &guard) {
-  Value value = OwnPoint::elementSubscript(k, dim, source, guard);
+Value CheckPoint::check(unsigned k, unsigned dim, Value value, Value &guard) {
   Value tensor = op.getInputs()[k];
   const Storage &storage = frame.tensors[tensor];
   if (storage.dims.empty())
@@ -231,13 +238,37 @@ Value CheckPoint::elementSubscript(unsigned k, unsigned dim, unsigned source,
   return value;
 }
 
+Value CheckPoint::elementSubscript(unsigned k, unsigned dim, unsigned source,
+                                   Value &guard) {
+  return check(k, dim, OwnPoint::elementSubscript(k, dim, source, guard),
+               guard);
+}
+
+Value CheckPoint::constantSubscript(unsigned k, unsigned dim, int64_t value,
+                                    Value &guard) {
+  Value number = frame.i64(value);
+  return isUnknown(op.getInputs()[k], dim) ? check(k, dim, number, guard)
+                                           : number;
+}
+
 //===----------------------------------------------------------------------===//
 // Demand
 //===----------------------------------------------------------------------===//
 
-static bool hasGather(StructuredOpInterface op) {
+/// Input `k` has a subscript that may be out of range: an element, or a number on
+/// an axis whose size is known at the call only.
+static bool needsCheck(StructuredOpInterface op, unsigned k) {
+  for (auto [dim, subscript] : llvm::enumerate(op.getAccess(k).getSubscripts()))
+    if (subscript.kind == kernel::Subscript::Element ||
+        (subscript.kind == kernel::Subscript::Constant &&
+         isUnknown(op.getInputs()[k], dim)))
+      return true;
+  return false;
+}
+
+static bool needsCheck(StructuredOpInterface op) {
   for (unsigned k = 0; k < op.getInputs().size(); ++k)
-    if (op.getAccess(k).hasGather())
+    if (needsCheck(op, k))
       return true;
   return false;
 }
@@ -264,7 +295,7 @@ Demand::Demand(kernel::FuncOp kernel, bool everywhere)
       return input.getDefiningOp() && driven.contains(input.getDefiningOp());
     });
     bool returned = isReturned(op);
-    if (!everywhere && !reads && !hasGather(op))
+    if (!everywhere && !reads && !needsCheck(op))
       continue;
     if (!returned)
       driven.insert(op);
@@ -320,7 +351,7 @@ void Demand::emitPass(Frame &frame, StructuredOpInterface op,
     return def && isTracked(def) && !isReturned(def) ? def : nullptr;
   };
   for (unsigned k = 0; k < op.getInputs().size(); ++k)
-    if (marks(k) || op.getAccess(k).hasGather())
+    if (marks(k) || needsCheck(op, k))
       interesting.push_back(k);
   if (interesting.empty())
     return;

@@ -13,8 +13,8 @@ namespace facet::loops {
 /// computed only where a later one needs them.
 class Demand {
 public:
-  /// With `everywhere`, all ops are demand-driven (the judge); else those that
-  /// contain a gather or read an op that does.
+  /// With `everywhere`, all ops are demand-driven (the judge); else those
+  /// with subscripts that may be out of range, and what reads them.
   Demand(kernel::FuncOp kernel, bool everywhere);
 
   /// In order, dead ones left out.

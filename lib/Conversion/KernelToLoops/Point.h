@@ -78,7 +78,7 @@ public:
         index.push_back(iterators[subscript.value]);
         break;
       case kernel::Subscript::Constant:
-        index.push_back(frame.i64(subscript.value));
+        index.push_back(constantSubscript(k, dim, subscript.value, guard));
         break;
       case kernel::Subscript::Element:
         index.push_back(elementSubscript(k, dim, subscript.value, guard));
@@ -107,6 +107,11 @@ protected:
   /// A scalar of the kernel's top level.
   virtual Element outer(mlir::Value value) = 0;
   virtual mlir::Value mayHold(const Element &condition) = 0;
+  /// The number `value` as subscript `dim` of input `k`, i64.
+  virtual mlir::Value constantSubscript(unsigned, unsigned, int64_t value,
+                                        mlir::Value &) {
+    return frame.i64(value);
+  }
   /// The element of input `source` as subscript `dim` of input `k`, i64.
   virtual mlir::Value elementSubscript(unsigned k, unsigned dim,
                                        unsigned source, mlir::Value &guard) = 0;

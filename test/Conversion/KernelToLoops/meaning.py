@@ -159,7 +159,8 @@ equal(c, [[16777218]])
 # An argument used only under a false condition may be NULL, also through a let.
 x = f32(4)
 y = np.empty(4, np.float32)
-args = lambda b, has: [x, b, scalar(has, np.bool_), y]
+row4 = x
+args = lambda b, has: [row4, b, scalar(has, np.bool_), y]
 sizes = [4, 3]
 call = [loops.ctypes.c_int64(v) for v in sizes]
 space = getattr(lib, "optional.workspace")
@@ -181,6 +182,8 @@ equal(y, [x[0], x[1], 0, 0])
 b = f32(3, 4)
 ok("optional", sizes, args(b, True))
 np.testing.assert_allclose(y, x + b.sum(0) * b[0], rtol=1e-5)
+empty = np.empty((0, 4), np.float32)
+ok("optional", [4, 0], args(empty, False))
 
 x = np.arange(1, 6, dtype=np.float32)
 y = np.empty(5, np.float32)
@@ -220,6 +223,10 @@ refused("gather", [3, 4, 4], [table, ids, scalar(2, np.int32), scalar(-1, np.int
 # Nothing is computed, so nothing is out of range.
 ok("gather", [3, 0, 4], [np.empty((3, 0), np.float32), ids, scalar(4, np.int32),
                          scalar(9, np.int32), np.empty((4, 0), np.float32), np.empty(0, np.float32)])
+
+# A number is checked like an index that was read.
+y = np.empty(4, np.float32)
+refused("optional", [4, 0], args(empty, True), [y], b"b", 0, 0, 0)
 
 y = np.empty(2, np.float32)
 t = f32(3)
