@@ -33,7 +33,7 @@ class Checks:
     def operands(self, sizes, values, padded=()):
         operands = {}
         for p in self.signature.params:
-            if p.role != "out" and p.rank == 0:
+            if not p.written and p.rank == 0:
                 operands[p.name] = values[p.name]
             else:
                 operands[p.name] = Buffer(p, sizes, values.get(p.name), p.name in padded)
