@@ -322,6 +322,10 @@ bool Assembler::dataDirective(bool zeros) {
     return fail("data comes after a buffer of kind data");
   Buffer &b = program.buffers.back();
   uint64_t room = b.bytes - std::min<uint64_t>(b.bytes, b.data.size());
+  // What is refused anyway is not worth its memory.
+  uint64_t held = 0;
+  for (const Buffer &other : program.buffers)
+    held += other.data.size();
   std::string bytes;
   if (zeros) {
     int64_t count;
@@ -330,6 +334,9 @@ bool Assembler::dataDirective(bool zeros) {
     if (uint64_t(count) > room)
       return fail("buffer '" + b.name + "' has " + Twine(b.bytes) +
                   " bytes, this goes beyond them");
+    if (uint64_t(count) > maxDataBytes - std::min(held, maxDataBytes))
+      return fail("data buffers hold more than " + Twine(maxDataBytes) +
+                  " bytes");
     b.data.resize(b.data.size() + size_t(count));
     return finishLine();
   }

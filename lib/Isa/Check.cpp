@@ -67,7 +67,9 @@ static bool isIdentifier(llvm::StringRef name) {
 
 void Checker::checkBuffers() {
   llvm::StringSet<> names;
+  uint64_t dataBytes = 0;
   for (const Buffer &b : program.buffers) {
+    dataBytes += b.data.size();
     auto bad = [&](const Twine &message) {
       fileError("buffer '" + b.name + "': " + message);
     };
@@ -119,6 +121,9 @@ void Checker::checkBuffers() {
           " + " + Twine(b.partitions) + ", there are " +
           Twine(machine.core.partitions));
   }
+  if (dataBytes > maxDataBytes)
+    fileError("data buffers hold " + Twine(dataBytes) + " bytes, allowed are " +
+              Twine(maxDataBytes));
 }
 
 /// Accesses name buffers, so two buffers that share bytes would hide a conflict.

@@ -281,6 +281,9 @@ struct Buffer {
   std::vector<uint8_t> data;
 };
 
+/// All data buffers of a program together hold at most this many bytes.
+constexpr uint64_t maxDataBytes = uint64_t(1) << 28;
+
 struct SemaphoreInfo {
   std::string name; // may be empty
   int32_t initial = 0;

@@ -87,6 +87,9 @@ TEST(AssemblerError, directives) {
        "8:16: buffer 'z' has 2 bytes, this goes beyond them"},
       {".buffer z data hbm.u8[2] at 0x80000 bytes 2\n.zeros 3",
        "8:9: buffer 'z' has 2 bytes, this goes beyond them"},
+      {".buffer z data hbm.u8[2] at 0x80000 bytes 10000000000\n.zeros "
+       "10000000000",
+       "8:19: data buffers hold more than 268435456 bytes"},
       {".semaphore s4", "7:12: a semaphore without a name is called s3 here"},
       {".semaphore go", "7:12: semaphore 'go' is declared twice"},
       {".semaphore a initial=-1",

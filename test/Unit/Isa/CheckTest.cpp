@@ -550,6 +550,14 @@ TEST(Check, programs_from_code) {
        "semaphore 0: starts at -1, allowed are 0 to 2147483647"},
       {[](Program &p, Instruction &) { p.semaphores[0].final = -2; },
        "semaphore 0: ends at -2, allowed are 0 to 2147483647"},
+      {[](Program &p, Instruction &) {
+         p.buffers.push_back({});
+         p.buffers[0].name = "b";
+         p.buffers[0].kind = BufferKind::Data;
+         p.buffers[0].bytes = maxDataBytes + 1;
+         p.buffers[0].data.resize(maxDataBytes + 1);
+       },
+       "data buffers hold 268435457 bytes, allowed are 268435456"},
       {[](Program &p, Instruction &) { p.buffers.push_back({}); },
        "buffer '': a name is letters, digits, _ and ., and starts with no "
        "digit"},
