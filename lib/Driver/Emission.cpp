@@ -12,6 +12,7 @@
 
 #include "Emission.h"
 #include "Crash.h"
+#include "Schedules.h"
 #include "facet/Driver/Help.h"
 #include "facet/Target/EmitObject.h"
 
@@ -139,13 +140,18 @@ static ExitCode linkShared(StringRef object, StringRef output,
 // Stages
 //===----------------------------------------------------------------------===//
 
-/// Plans every kernel and lowers them; a failure has told its reason to MLIR.
-static LogicalResult planAndLower(ModuleOp module, const Emission &emission) {
+/// Plans every kernel and lowers them; a failure has told its reason.
+static LogicalResult planAndLower(const Sources &sources,
+                                  const Emission &emission,
+                                  Diagnostics &diagnostics) {
+  ModuleOp module = sources.module.get();
   InterfaceOptions interface = emission.interface;
   for (auto kernel : module.getOps<kernel::FuncOp>()) {
     kernel::PlanAttrInterface plan =
         emission.target.plan(kernel, /*machine=*/nullptr);
-    if (failed(plan.verify(kernel, /*machine=*/nullptr)))
+    plan = applySchedules(plan, kernel, emission.target.name, sources.schedules,
+                          diagnostics);
+    if (!plan || failed(plan.verify(kernel, /*machine=*/nullptr)))
       return failure();
     interface.plan = plan.key();
   }
@@ -154,7 +160,8 @@ static LogicalResult planAndLower(ModuleOp module, const Emission &emission) {
 
 ExitCode facet::lowerKernels(Sources &sources, const Emission &emission,
                              Invocation &invocation) {
-  if (!sources.hasKernels || succeeded(planAndLower(*sources.module, emission)))
+  if (!sources.hasKernels ||
+      succeeded(planAndLower(sources, emission, invocation.diagnostics)))
     return ExitCode::Ok;
   // Refusals of the interface and of a target are told; silence is our fault.
   if (invocation.diagnostics.hasErrors())

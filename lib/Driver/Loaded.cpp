@@ -15,6 +15,7 @@
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
+#include "llvm/Support/CrashRecoveryContext.h"
 
 using namespace mlir;
 using namespace facet;
@@ -67,6 +68,7 @@ std::unique_ptr<Loaded> Loaded::create(ModuleOp module, bool optimise,
       addCaller(function, builder);
   std::unique_ptr<Loaded> loaded(new Loaded);
   loaded->jit = Jit::create(module, options, error);
+  llvm::CrashRecoveryContext::Enable(); // emitObject switches it off behind it
   return loaded->jit ? std::move(loaded) : nullptr;
 }
 

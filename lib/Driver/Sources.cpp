@@ -132,6 +132,8 @@ void Loader::addFacet(StringRef name, std::string text) {
     return;
   imports.insert(imports.end(), std::next(checked->filesRead.begin()),
                  checked->filesRead.end());
+  std::move(checked->schedules.begin(), checked->schedules.end(),
+            std::back_inserter(result.schedules));
   for (const std::unique_ptr<checked::Kernel> &kernel : checked->kernels)
     emitKernel(*result.module, *kernel, fixed);
 }

@@ -6,6 +6,7 @@
 
 #include "Invocation.h"
 #include "facet/Driver/SizeBindings.h"
+#include "facet/Frontend/Syntax.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -20,6 +21,8 @@ struct Sources {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   /// Whether `module` has kernels still to be lowered.
   bool hasKernels = false;
+  /// Of all files, in order, those of imports before the file's own.
+  std::vector<syntax::Schedule> schedules;
   /// Every file read, inputs first, then imports; "-" is not among them.
   std::vector<std::string> filesRead;
 };

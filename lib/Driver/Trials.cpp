@@ -60,8 +60,15 @@ bool TrialMaker::isPossible(const SizeValues &sizes) const {
 }
 
 bool TrialMaker::isAffordable(const SizeValues &sizes) const {
-  if (!given.empty())
-    return true; // asked for
+  // Large sizes that -D names are wanted; the others stay small beside them.
+  bool othersSmall = true;
+  for (auto [name, value] : zip_equal(kernel.sizes, sizes))
+    othersSmall &= value <= 17 ||
+                   any_of(given, [&, name = name](const SizeBinding &binding) {
+                     return binding.name == name;
+                   });
+  if (!given.empty() && othersSmall)
+    return true;
   double elements = 0;
   for (const HostParam &param : kernel.params) {
     double count = 1;

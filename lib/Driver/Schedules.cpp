@@ -1,0 +1,71 @@
+//===- Schedules.cpp - schedule blocks meet plans -------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//   schedule attention on "trn2" { s: block(i = 128, j = 512), stationary = q }
+//
+// Syntax becomes plain entries, which the plan of the target understands or refuses
+// at their places. Schedules on other targets are left alone: one file serves many.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Schedules.h"
+
+using namespace llvm;
+using namespace facet;
+
+static kernel::ScheduleValue convert(const syntax::Value &value) {
+  return {value.word, value.number};
+}
+
+static kernel::ScheduleClause convert(const syntax::Clause &clause,
+                                      StringRef file) {
+  kernel::ScheduleClause result;
+  result.name = clause.name.text;
+  result.place = syntax::placeIn(file, clause.name.span);
+  if (clause.value)
+    result.value = convert(*clause.value);
+  if (clause.arguments)
+    for (const syntax::ClauseArgument &argument : *clause.arguments) {
+      std::optional<kernel::ScheduleValue> value;
+      if (argument.value)
+        value = convert(*argument.value);
+      result.arguments.emplace_back(convert(argument.name), std::move(value));
+    }
+  return result;
+}
+
+static std::vector<kernel::ScheduleEntry>
+convert(const syntax::Schedule &schedule) {
+  std::vector<kernel::ScheduleEntry> entries;
+  for (const syntax::ScheduleEntry &entry : schedule.entries) {
+    kernel::ScheduleEntry result;
+    result.statement = entry.statement.text;
+    result.place = syntax::placeIn(schedule.file, entry.statement.span);
+    for (const syntax::Clause &clause : entry.clauses)
+      result.clauses.push_back(convert(clause, schedule.file));
+    entries.push_back(std::move(result));
+  }
+  return entries;
+}
+
+kernel::PlanAttrInterface
+facet::applySchedules(kernel::PlanAttrInterface plan, kernel::FuncOp kernel,
+                      StringRef target, ArrayRef<syntax::Schedule> schedules,
+                      Diagnostics &diagnostics) {
+  kernel::PlanAttrInterface chosen;
+  bool good = true;
+  for (const syntax::Schedule &schedule : schedules) {
+    if (schedule.target != target ||
+        StringRef(schedule.kernel.text) != kernel.getSymName())
+      continue;
+    FailureOr<kernel::PlanAttrInterface> overridden = plan.parseSchedule(
+        kernel, /*machine=*/nullptr, convert(schedule), diagnostics);
+    if (failed(overridden))
+      good = false;
+    else if (!chosen && !schedule.when)
+      chosen = *overridden;
+  }
+  if (!good)
+    return nullptr;
+  return chosen ? chosen : plan;
+}

@@ -1,0 +1,22 @@
+//===- Schedules.h - schedule blocks meet plans ---------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef FACET_LIB_DRIVER_SCHEDULES_H
+#define FACET_LIB_DRIVER_SCHEDULES_H
+
+#include "facet/Dialect/Kernel/IR/Plan.h"
+#include "facet/Frontend/Syntax.h"
+
+namespace facet {
+
+/// The planner's `plan` of `kernel`, as the schedules for it on `target` override
+/// it: all are checked, the first that holds always is taken. Null with errors.
+kernel::PlanAttrInterface
+applySchedules(kernel::PlanAttrInterface plan, kernel::FuncOp kernel,
+               llvm::StringRef target,
+               llvm::ArrayRef<syntax::Schedule> schedules,
+               Diagnostics &diagnostics);
+
+} // namespace facet
+
+#endif // FACET_LIB_DRIVER_SCHEDULES_H
