@@ -197,11 +197,15 @@ struct ErrorCollector : llvm::DiagnosticHandler {
 
 } // namespace
 
-/// Runs `work`; what would end the process makes it return false.
+/// Runs `work`; what would end the process makes it return false. A caller that
+/// guards itself already (the driver does) keeps its own handlers.
 static bool runGuarded(llvm::function_ref<void()> work, std::string &error) {
+  if (llvm::CrashRecoveryContext::GetCurrent()) {
+    work();
+    return true;
+  }
   static std::mutex mutex; // the handlers are the process's
   std::lock_guard<std::mutex> lock(mutex);
-  bool isOutermost = !llvm::CrashRecoveryContext::GetCurrent();
   llvm::CrashRecoveryContext::Enable();
   llvm::CrashRecoveryContext recovery;
   llvm::ScopedFatalErrorHandler handler(
@@ -212,8 +216,7 @@ static bool runGuarded(llvm::function_ref<void()> work, std::string &error) {
       },
       &error);
   bool done = recovery.RunSafely(work);
-  if (isOutermost)
-    llvm::CrashRecoveryContext::Disable();
+  llvm::CrashRecoveryContext::Disable();
   if (!done && error.empty())
     error = "the code generator crashed";
   return done;
