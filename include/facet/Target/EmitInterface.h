@@ -47,8 +47,11 @@ mlir::LogicalResult verifyInterface(kernel::FuncOp kernel,
                                     const InterfaceOptions &options);
 
 /// Replaces `kernel` by its C functions, as func.func over arith, cf, scf and the
-/// LLVM dialect. `NAME.impl` and `NAME.workspace` (Conversion/KernelToLoops.h) must stand
-/// in the module; they become local symbols. Call it last: `kernel` is erased.
+/// LLVM dialect. `NAME.impl` and `NAME.workspace` (Conversion/KernelToLoops.h) must
+/// stand in the module; they become local symbols. A road that runs in parallel
+/// takes the facet_exec, never null, behind the error of NAME.impl, and the
+/// number of threads, an i32 of at least 1, behind the sizes of NAME.workspace.
+/// Call it last: `kernel` is erased.
 mlir::LogicalResult emitInterface(kernel::FuncOp kernel,
                                   const InterfaceOptions &options);
 

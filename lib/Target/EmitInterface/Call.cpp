@@ -34,12 +34,17 @@ static SmallVector<unsigned> allSizes(const Signature &signature) {
   return llvm::to_vector(llvm::seq<unsigned>(signature.sizes.size()));
 }
 
-/// NAME.workspace of the sizes; negative when it is beyond 63 bits.
-static Value callRequirement(Function &f, Emission &emission) {
-  SmallVector<Value> sizes;
+/// NAME.workspace of the sizes and the number of threads, which counts as 1 where
+/// it is less; negative when it is beyond 63 bits.
+static Value callRequirement(Function &f, Emission &emission, Value threads) {
+  SmallVector<Value> arguments;
   for (unsigned i : allSizes(emission.signature))
-    sizes.push_back(f.size(i));
-  return func::CallOp::create(f.b, emission.requirement, sizes).getResult(0);
+    arguments.push_back(f.size(i));
+  if (emission.requirement.getNumArguments() > arguments.size())
+    arguments.push_back(
+        arith::MaxSIOp::create(f.b, threads, f.i32(1)).getResult());
+  return func::CallOp::create(f.b, emission.requirement, arguments)
+      .getResult(0);
 }
 
 /// What the caller should bring: room to align is included.
@@ -58,7 +63,7 @@ void facet::interface::emitWorkspace(Emission &emission) {
   checkSizes(f, allSizes(emission.signature));
   for (unsigned i = 0, e = emission.signature.parameters.size(); i != e; ++i)
     measure(f, i, /*isDense=*/true);
-  Value bytes = callRequirement(f, emission);
+  Value bytes = callRequirement(f, emission, f.formal(Formal::Threads));
   f.finish(f.select(f.lt(bytes, f.i64(0)), f.i64(-1), withAlignment(f, bytes)));
 }
 
@@ -79,7 +84,8 @@ static func::FuncOp emitOnStack(Emission &emission) {
   ImplicitLocOpBuilder b(emission.loc(), emission.kernel->getContext());
   b.setInsertionPointAfter(emission.implementation);
   SmallVector<Type> types(emission.implementation.getArgumentTypes());
-  types.erase(types.end() - 2);
+  unsigned workspace = types.size() - (emission.takesExec ? 3 : 2);
+  types.erase(types.begin() + workspace);
   auto function = func::FuncOp::create(
       b, emission.signature.name + ".on_stack",
       b.getFunctionType(types, emission.implementation.getResultTypes()));
@@ -91,7 +97,7 @@ static func::FuncOp emitOnStack(Emission &emission) {
       LLVM::AllocaOp::create(b, LLVM::LLVMPointerType::get(b.getContext()),
                              b.getI8Type(), bytes, alignment);
   SmallVector<Value> arguments(function.getArguments());
-  arguments.insert(arguments.end() - 1, frame);
+  arguments.insert(arguments.begin() + workspace, frame);
   auto call = func::CallOp::create(b, emission.implementation, arguments);
   func::ReturnOp::create(b, call.getResults());
   return function;
@@ -104,9 +110,12 @@ static Value callWithScratch(Function &f, Emission &emission,
   auto call = [&](func::FuncOp callee, ArrayRef<Value> last) {
     SmallVector<Value> all(arguments);
     all.append(last.begin(), last.end());
+    if (emission.takesExec)
+      all.push_back(f.exec);
     return func::CallOp::create(f.b, callee, all).getResult(0);
   };
-  Value needed = callRequirement(f, emission);
+  Value threads = f.load(f.i32Type(), f.exec, offsetof(facet_exec, threads));
+  Value needed = callRequirement(f, emission, threads);
   f.failIf(f.lt(needed, f.i64(0)), FACET_E_OVERFLOW, "");
   Value withSlack = withAlignment(f, needed);
   Value given =

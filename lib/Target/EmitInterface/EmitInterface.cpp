@@ -22,10 +22,11 @@ using namespace mlir;
 using namespace facet;
 using namespace facet::interface;
 
-/// The function of the implementation with this suffix, with the type that the
-/// signature asks for; reports its absence.
+/// The function of the implementation with this suffix; reports its absence, or
+/// another type than one of `types`.
 static func::FuncOp findImplementation(kernel::FuncOp kernel, ModuleOp module,
-                                       StringRef suffix, FunctionType type) {
+                                       StringRef suffix,
+                                       ArrayRef<FunctionType> types) {
   std::string name = (kernel.getSymName() + suffix).str();
   auto function = module.lookupSymbol<func::FuncOp>(name);
   if (!function) {
@@ -33,24 +34,26 @@ static func::FuncOp findImplementation(kernel::FuncOp kernel, ModuleOp module,
                        << name << "' beside it; convert it first";
     return {};
   }
-  if (function.getFunctionType() != type) {
+  if (!llvm::is_contained(types, function.getFunctionType())) {
     function.emitError() << "'" << name << "' has type "
                          << function.getFunctionType() << ", the interface of '"
-                         << kernel.getSymName() << "' needs " << type;
+                         << kernel.getSymName() << "' needs " << types.front();
     return {};
   }
   return function;
 }
 
-/// The types of NAME.impl and NAME.workspace (Conversion/KernelToLoops.h).
-static FunctionType implementationType(Builder &b, const Signature &signature) {
+/// The type of NAME.impl (Conversion/KernelToLoops.h), with or without the exec
+/// of a road that runs in parallel behind everything else.
+static FunctionType implementationType(Builder &b, const Signature &signature,
+                                       bool takesExec) {
   SmallVector<Type> types(signature.sizes.size(), b.getI64Type());
   Type pointer = LLVM::LLVMPointerType::get(b.getContext());
   for (const Parameter &parameter : signature.parameters) {
     types.push_back(pointer);
     types.append(parameter.numStrides(), b.getI64Type());
   }
-  types.append(2, pointer);
+  types.append(takesExec ? 3 : 2, pointer);
   return b.getFunctionType(types, b.getI32Type());
 }
 
@@ -61,11 +64,16 @@ LogicalResult facet::emitInterface(kernel::FuncOp kernel,
     return failure();
   auto module = cast<ModuleOp>(kernel->getParentOp());
   Builder b(kernel->getContext());
-  SmallVector<Type> sizes(signature->sizes.size(), b.getI64Type());
-  func::FuncOp implementation = findImplementation(
-      kernel, module, ".impl", implementationType(b, *signature));
-  func::FuncOp requirement = findImplementation(
-      kernel, module, ".workspace", b.getFunctionType(sizes, b.getI64Type()));
+  FunctionType serial = implementationType(b, *signature, false);
+  FunctionType parallel = implementationType(b, *signature, true);
+  func::FuncOp implementation =
+      findImplementation(kernel, module, ".impl", {serial, parallel});
+  SmallVector<Type> counts(signature->sizes.size(), b.getI64Type());
+  FunctionType ofSizes = b.getFunctionType(counts, b.getI64Type());
+  counts.push_back(b.getI32Type());
+  FunctionType ofThreads = b.getFunctionType(counts, b.getI64Type());
+  func::FuncOp requirement =
+      findImplementation(kernel, module, ".workspace", {ofSizes, ofThreads});
   if (!implementation || !requirement)
     return failure();
   makeLocal(implementation);
@@ -74,8 +82,13 @@ LogicalResult facet::emitInterface(kernel::FuncOp kernel,
   // Out of the symbol table while its C namesake is made.
   kernel->remove();
   Constants constants(module);
-  Emission emission{kernel,    *signature,     options,
-                    constants, implementation, requirement};
+  Emission emission{kernel,
+                    *signature,
+                    options,
+                    constants,
+                    implementation,
+                    requirement,
+                    implementation.getFunctionType() == parallel};
   LogicalResult result = emitCall(emission);
   if (succeeded(result)) {
     emitWorkspace(emission);

@@ -16,6 +16,7 @@ struct Emission {
   Constants &constants;
   mlir::func::FuncOp implementation; ///< NAME.impl
   mlir::func::FuncOp requirement;    ///< NAME.workspace
+  bool takesExec; ///< NAME.impl has a facet_exec as its last argument
 
   mlir::Location loc() const { return kernel->getLoc(); }
 };

@@ -132,18 +132,20 @@ Value Function::formal(Formal::Kind kind, unsigned index) {
 
 void Function::openExec() {
   Value given = formal(Formal::Exec);
-  // What NULL means, as an exec: the members that follow its size are zero.
+  // What NULL means, as an exec: FACET_EXEC_INIT.
   static constexpr StringLiteral name = "facet.serial";
   if (!constants.getModule().lookupSymbol(name)) {
+    Type rest = LLVM::LLVMArrayType::get(b.getI8Type(), sizeof(facet_exec) - 8);
     auto type = LLVM::LLVMStructType::getLiteral(
-        b.getContext(),
-        {b.getI32Type(),
-         LLVM::LLVMArrayType::get(b.getI8Type(), sizeof(facet_exec) - 4)});
+        b.getContext(), {b.getI32Type(), b.getI32Type(), rest});
     constants.global(b, name, type, [&](ImplicitLocOpBuilder &b) -> Value {
+      auto set = [&](Value value, int64_t member, int32_t number) -> Value {
+        Value constant =
+            LLVM::ConstantOp::create(b, b.getI32IntegerAttr(number));
+        return LLVM::InsertValueOp::create(b, value, constant, member);
+      };
       Value zero = LLVM::ZeroOp::create(b, type);
-      Value size =
-          LLVM::ConstantOp::create(b, b.getI32IntegerAttr(sizeof(facet_exec)));
-      return LLVM::InsertValueOp::create(b, zero, size, ArrayRef<int64_t>{0});
+      return set(set(zero, 0, sizeof(facet_exec)), 1, /*threads=*/1);
     });
   }
   exec = select(isNull(given), constants.address(b, name), given);

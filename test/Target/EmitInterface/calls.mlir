@@ -20,6 +20,10 @@
 // SEEN-NEXT: axpy_pack_x_bytes
 // SEEN-NEXT: axpy_packed
 // SEEN-NEXT: axpy_workspace
+// SEEN-NEXT: parallel
+// SEEN-NEXT: parallel_dl
+// SEEN-NEXT: parallel_info
+// SEEN-NEXT: parallel_workspace
 // SEEN-NOT:  {{.}}
 // STACK: .note.GNU-stack PROGBITS {{0+ [0-9a-f]+ 000000 00 +0}}
 
@@ -69,6 +73,23 @@ func.func @axpy.impl(%m: i64, %n: i64, %alpha: !llvm.ptr, %x: !llvm.ptr, %ldx: i
 ^done:
   return %c : i32
 }
+// An implementation that runs in parallel is given the exec, whatever the way to its scratch.
+kernel.func @parallel sizes [N] () -> (threads: tensor<i32> []) {
+  %e = tensor.empty() : tensor<i32>
+  kernel.return %e : tensor<i32>
+}
+func.func @parallel.workspace(%n: i64, %threads: i32) -> i64 {
+  %t = arith.extsi %threads : i32 to i64
+  %b = arith.muli %n, %t : i64
+  return %b : i64
+}
+func.func @parallel.impl(%n: i64, %y: !llvm.ptr, %ws: !llvm.ptr, %err: !llvm.ptr, %exec: !llvm.ptr) -> i32 {
+  %c = arith.constant 0 : i32
+  %p = llvm.getelementptr %exec[4] : (!llvm.ptr) -> !llvm.ptr, i8
+  %threads = llvm.load %p : !llvm.ptr -> i32
+  llvm.store %threads, %y : i32, !llvm.ptr
+  return %c : i32
+}
 
 //--- main.c
 #include "axpy.h"
@@ -79,6 +100,9 @@ static facet_error error;
 static facet_bf16 x[6];
 static float y[6];
 static int64_t packed[16] __attribute__((aligned(64)));
+
+static char scratch[256];
+static void *reserve(void *ctx, size_t bytes) { return ctx == scratch && bytes <= sizeof scratch ? scratch : NULL; }
 
 static void show(const char *what, int code) {
   printf("%s: %d", what, code);
@@ -206,5 +230,21 @@ int main(void) {
       printf(" %s", argument->axes[axis]);
     printf("\n");
   }
+
+  int32_t threads = 0;
+  exec.threads = 7;
+  exec.ctx = scratch;
+  // CHECK: parallel workspace 100 + 63, 700 + 63
+  printf("parallel workspace %d + 63, %d + 63\n", (int)parallel_workspace(100, 0) - 63,
+         (int)parallel_workspace(100, 7) - 63);
+  // CHECK: parallel: 0 7, 0 0, 0 7, -8
+  printf("parallel: %d", parallel(10, &threads, &exec));
+  printf(" %d", threads);
+  printf(", %d", parallel(10, &threads, NULL) + (threads == 1 ? 0 : 100));
+  printf(" %d", (int)error.code);
+  exec.reserve = reserve;
+  printf(", %d", parallel(10, &threads, &exec));
+  printf(" %d", threads);
+  printf(", %d\n", parallel(1000, &threads, &exec));
   return info->size != sizeof *info || info->abi != FACET_ABI_VERSION;
 }
