@@ -45,7 +45,8 @@ private:
   void formatItem();
   std::vector<Line> cutBody();
   void comments(size_t indent);
-  bool startsStatement() const;
+  bool startsStatement();
+  const Token &afterComments();
 
   void take(Line &line) {
     line.tokens.push_back(token);
@@ -84,6 +85,7 @@ private:
 
   Lexer &lexer;
   Token token, previous;
+  Token behind; // the comments last looked past
   unsigned lastLine = 0;
   std::string out;
   size_t lineStart = 0;
@@ -233,10 +235,7 @@ void Formatter::formatItem() {
       break;
     // Comments before the next item belong to it.
     if (token.is(TokenKind::Comment) && endsOperand(previous)) {
-      Lexer lookahead = lexer;
-      Token next = token;
-      while (next.is(TokenKind::Comment))
-        next = lookahead.next();
+      const Token &next = afterComments();
       if (next.is(TokenKind::End) || isItem(next))
         break;
     }
@@ -298,19 +297,27 @@ std::vector<Line> Formatter::cutBody() {
   return lines;
 }
 
+/// The token behind the comments here. Kept, since each of many comments asks.
+const Token &Formatter::afterComments() {
+  if (token.offset < behind.offset)
+    return behind;
+  Lexer lookahead = lexer;
+  behind = token;
+  while (behind.is(TokenKind::Comment))
+    behind = lookahead.next();
+  return behind;
+}
+
 /// Two operands in a row: the second begins something new. A comment between
 /// them is on a line of its own, for `take` ate the others.
-bool Formatter::startsStatement() const {
+bool Formatter::startsStatement() {
   if (token.is("let"))
     return true;
   if (!endsOperand(previous))
     return false;
   if (!token.is(TokenKind::Comment))
     return token.is(TokenKind::Name);
-  Lexer lookahead = lexer;
-  Token next = token;
-  while (next.is(TokenKind::Comment))
-    next = lookahead.next();
+  const Token &next = afterComments();
   return next.is("let") || next.is(TokenKind::Name) ||
          next.is(TokenKind::RightBrace);
 }
