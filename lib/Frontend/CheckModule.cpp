@@ -313,8 +313,10 @@ void ModuleChecker::checkKernel(const syntax::Kernel &kernel, StringRef file,
 
 /// Schedules for kernels of other files wait for whoever brings both together.
 void ModuleChecker::checkSchedules() {
+  llvm::StringMap<const checked::Kernel *> kernels;
+  for (const auto &kernel : module->kernels)
+    kernels[kernel->name] = kernel.get();
   for (const syntax::Schedule &schedule : module->schedules)
-    for (const auto &kernel : module->kernels)
-      if (kernel->name == schedule.kernel.text)
-        checkSchedule(*kernel, schedule, diagnostics);
+    if (const checked::Kernel *kernel = kernels.lookup(schedule.kernel.text))
+      checkSchedule(*kernel, schedule, diagnostics);
 }

@@ -20,8 +20,11 @@ using namespace facet::checked;
 using llvm::StringRef;
 using llvm::Twine;
 
+static constexpr size_t mostIndices = 64; // in scope
+
 //===----------------------------------------------------------------------===//
 // Indices
+
 //===----------------------------------------------------------------------===//
 
 BoundIndex *KernelChecker::findIndex(StringRef name) {
@@ -72,6 +75,11 @@ bool KernelChecker::bind(const syntax::Bind &bind, const Environment &env) {
     error(where, "index `" + bind.name.text +
                      "` is bound already; choose another name")
         .note(outer->index->place, "bound here");
+    return false;
+  }
+  if (bound.size() == mostIndices) {
+    error(where,
+          "more than " + Twine(mostIndices) + " indices are bound at once");
     return false;
   }
   kernel->indexPool.push_back(std::make_unique<Index>());

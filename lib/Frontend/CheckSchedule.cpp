@@ -9,6 +9,7 @@
 
 #include "KernelChecker.h"
 #include "facet/Frontend/Frontend.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace facet;
 using namespace facet::checked;
@@ -28,11 +29,13 @@ void KernelChecker::checkSchedule(const Kernel &kernel,
   llvm::SmallVector<StringRef> statements;
   for (const Statement &statement : kernel.statements)
     statements.push_back(statement.target->name);
+  llvm::StringSet<> known;
+  known.insert_range(statements);
   llvm::StringMap<syntax::Span> seen;
   for (const syntax::ScheduleEntry &entry : schedule.entries) {
     const std::string &name = entry.statement.text;
     Place where = placeIn(schedule.file, entry.statement.span);
-    if (!llvm::is_contained(statements, name)) {
+    if (!known.contains(name)) {
       std::string similar = nearest(name, statements);
       diagnostics
           .error(

@@ -22,7 +22,7 @@ using llvm::DynamicAPInt;
 using llvm::StringRef;
 
 static constexpr unsigned longest = 1 << 14; // bits of a numerator
-static constexpr int widestExponent = 2000; // beyond every type, digits counted
+static constexpr int widestExponent = 400; // beyond every type, digits counted
 
 static DynamicAPInt power(int64_t base, unsigned exponent) {
   DynamicAPInt result(1), square(base);
@@ -99,7 +99,6 @@ std::optional<Literal> facet::floatLiteral(StringRef text) {
     result.numerator *= power(10, exponent);
   else
     result.denominator = power(10, -exponent);
-  reduce(result);
   return result;
 }
 
@@ -233,9 +232,12 @@ std::optional<Literal> facet::fold(checked::BinaryOp op, const Literal &a,
   default:
     llvm_unreachable("comparisons");
   }
-  reduce(result);
-  if (result.denominator != 1)
+  // A common factor does no harm until numbers grow long by it.
+  if (!isFloat || bitLength(result.denominator) > longest / 4)
+    reduce(result);
+  if (!isFloat && result.denominator != 1)
     result.kind = Literal::Float; // 1 / 2 is a half, not 0
+
   if (bitLength(result.numerator) > longest ||
       bitLength(result.denominator) > longest) {
     problem = "the literals fold to a number of more than " +

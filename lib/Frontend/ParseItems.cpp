@@ -143,6 +143,11 @@ syntax::Function Parser::parseFunction() {
     if (!expect(TokenKind::LeftParen, "`(` after the function's name"))
       return false;
     do {
+      if (function.parameters.size() == maxParams) {
+        error(token.span,
+              "a function has at most " + Twine(maxParams) + " parameters");
+        return false;
+      }
       Identifier parameter;
       if (!expectName(parameter, "a parameter"))
         return false;
@@ -219,6 +224,11 @@ bool Parser::parseKernelHeader(Kernel &kernel) {
 
 bool Parser::parseParams(std::vector<Param> &params) {
   do {
+    if (params.size() == maxParams) {
+      error(token.span, "a kernel has at most " + Twine(maxParams) +
+                            " arguments and as many results");
+      return false;
+    }
     Param param;
     if (!parseParam(param))
       return false;

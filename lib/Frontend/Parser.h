@@ -91,6 +91,7 @@ private:
   Diagnostic ignored;
 
   static constexpr unsigned maxNesting = 200;
+  static constexpr unsigned maxParams = 255; // of a function, of a kernel
 };
 
 } // namespace facet

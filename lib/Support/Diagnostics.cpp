@@ -68,6 +68,21 @@ StringRef facet::severityName(Severity severity) {
   return "";
 }
 
+StringRef SourceLines::operator()(const Place &place) {
+  auto [known, isNew] = lines.try_emplace(place.file);
+  if (isNew) {
+    StringRef text = diagnostics.bufferFor(place.file);
+    while (!text.empty()) {
+      auto [line, rest] = text.split('\n');
+      known->second.push_back(line.rtrim('\r'));
+      text = rest;
+    }
+  }
+  if (!place.line || place.line > known->second.size())
+    return {};
+  return known->second[place.line - 1];
+}
+
 void facet::renderDiagnostics(const Diagnostics &diagnostics,
                               DiagnosticFormat format, bool colour,
                               llvm::raw_ostream &os) {

@@ -47,18 +47,15 @@ static unsigned utf16Column(StringRef line, unsigned column) {
   return units;
 }
 
-static json::Object location(const Diagnostics &diagnostics,
-                             const Diagnostic &diagnostic, bool withMessage) {
+static json::Object location(SourceLines &lines, const Diagnostic &diagnostic,
+                             bool withMessage) {
   const Place &place = diagnostic.place;
   json::Object result;
   if (!place.file.empty()) {
     json::Object physical{
         {"artifactLocation", json::Object{{"uri", toUri(place.file)}}}};
     if (place.line) {
-      StringRef text = diagnostics.bufferFor(place.file);
-      for (unsigned i = 1; i < place.line && !text.empty(); ++i)
-        text = text.split('\n').second;
-      StringRef line = text.split('\n').first;
+      StringRef line = lines(place);
       json::Object region{{"startLine", place.line}};
       if (place.column)
         region["startColumn"] = utf16Column(line, place.column);
@@ -76,6 +73,7 @@ static json::Object location(const Diagnostics &diagnostics,
 
 void facet::renderSarif(const Diagnostics &diagnostics, llvm::raw_ostream &os) {
   json::Array results;
+  SourceLines lines(diagnostics);
   std::set<std::string> groups;
   for (const Diagnostic &diagnostic : diagnostics.all()) {
     bool isRemark = diagnostic.severity == Severity::Remark;
@@ -88,11 +86,10 @@ void facet::renderSarif(const Diagnostics &diagnostics, llvm::raw_ostream &os) {
       groups.insert(diagnostic.group);
     }
     if (!diagnostic.place.file.empty())
-      result["locations"] =
-          json::Array{location(diagnostics, diagnostic, false)};
+      result["locations"] = json::Array{location(lines, diagnostic, false)};
     json::Array related;
     for (const Diagnostic &note : diagnostic.notes)
-      related.push_back(location(diagnostics, note, true));
+      related.push_back(location(lines, note, true));
     if (!related.empty())
       result["relatedLocations"] = std::move(related);
     results.push_back(std::move(result));

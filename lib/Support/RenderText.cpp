@@ -47,17 +47,6 @@ static raw_ostream::Colors colourOf(Severity severity) {
   return raw_ostream::WHITE;
 }
 
-/// Line `number` (1-based) of `text`, without its line end.
-static StringRef lineOf(StringRef text, unsigned number) {
-  for (unsigned line = 1; line < number; ++line) {
-    size_t end = text.find('\n');
-    if (end == StringRef::npos)
-      return {};
-    text = text.drop_front(end + 1);
-  }
-  return text.take_until([](char c) { return c == '\n'; }).rtrim('\r');
-}
-
 namespace {
 /// A source line made printable, and for each byte the text that stands below
 /// it in the caret line: tabs under tabs, spaces under the rest.
@@ -131,7 +120,7 @@ static void showLine(raw_ostream &os, StringRef source, const Place &place,
   os << '\n';
 }
 
-static void show(raw_ostream &os, const Diagnostics &diagnostics,
+static void show(raw_ostream &os, SourceLines &lines,
                  const Diagnostic &diagnostic, bool colour) {
   const Place &place = diagnostic.place;
   if (colour)
@@ -153,18 +142,18 @@ static void show(raw_ostream &os, const Diagnostics &diagnostics,
     os << " [-W" << diagnostic.group << ']';
   os << '\n';
   if (place.line && place.column)
-    if (StringRef text = diagnostics.bufferFor(place.file); !text.empty())
-      if (StringRef line = lineOf(text, place.line); !line.empty())
-        showLine(os, line, place, colour);
+    if (StringRef line = lines(place); !line.empty())
+      showLine(os, line, place, colour);
   for (const Diagnostic &note : diagnostic.notes)
-    show(os, diagnostics, note, colour);
+    show(os, lines, note, colour);
 }
 
 void facet::renderText(const Diagnostics &diagnostics, bool colour,
                        raw_ostream &os) {
   bool before = os.colors_enabled();
   os.enable_colors(colour);
+  SourceLines lines(diagnostics);
   for (const Diagnostic &diagnostic : diagnostics.all())
-    show(os, diagnostics, diagnostic, colour);
+    show(os, lines, diagnostic, colour);
   os.enable_colors(before);
 }
