@@ -10,7 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Crash.h"
-#include "Emission.h"
+#include "Kernels.h"
 #include "MlirDiagnostics.h"
 #include "Sources.h"
 #include "facet/Dialect/Kernel/IR/Kernel.h"
@@ -76,21 +76,6 @@ static std::optional<EmitKind> kindOf(Invocation &invocation,
               "' says nothing about what to write; .o, .s, .ll, .mlir, .h, .a "
               "and .so do, and --emit names the kind");
   return std::nullopt;
-}
-
-const Target *facet::chooseTarget(Invocation &invocation) {
-  std::optional<StringRef> name = invocation.line.value(OPT_target);
-  if (!name)
-    return &targets().front();
-  if (const Target *target = findTarget(*name))
-    return target;
-  SmallVector<StringRef> names;
-  for (const Target &target : targets())
-    names.push_back(target.name);
-  invocation.diagnostics.error(
-      {}, "there is no target '" + *name + "' here" + didYouMean(*name, names) +
-              "; 'facet targets' lists what works: " + listOf(names));
-  return nullptr;
 }
 
 /// Reads the options; Ok, or the exit code with errors reported.

@@ -36,9 +36,6 @@ ExitCode emit(Sources &sources, EmitKind kind, const Emission &emission,
 ExitCode lowerKernels(Sources &sources, const Emission &emission,
                       Invocation &invocation);
 
-/// The target of `--target`, or the first; null with an error.
-const Target *chooseTarget(Invocation &invocation);
-
 /// Whether code can be made for `triple` here; reports an error otherwise.
 bool checkTriple(llvm::StringRef triple, Diagnostics &diagnostics);
 

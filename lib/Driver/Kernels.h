@@ -9,6 +9,9 @@
 
 namespace facet {
 
+/// The target of `--target`, or the first; null with an error.
+const Target *chooseTarget(Invocation &invocation);
+
 /// The kernel of --kernel, or the only one; null with an error.
 kernel::FuncOp chooseKernel(mlir::ModuleOp module, Invocation &invocation);
 
