@@ -22,6 +22,7 @@ using llvm::StringRef;
 using llvm::Twine;
 
 static constexpr unsigned deepestImport = 100;
+static constexpr size_t mostOperations = 1 << 20; // of all kernels of a file
 
 namespace {
 class ModuleChecker {
@@ -60,6 +61,7 @@ private:
   std::deque<syntax::File> files; // functions point into them
   std::vector<syntax::Schedule> mainSchedules;
   unsigned importDepth = 0;
+  size_t operations = 0;
 };
 } // namespace
 
@@ -305,10 +307,18 @@ void ModuleChecker::checkKernel(const syntax::Kernel &kernel, StringRef file,
                 "the function is here");
   }
 
-  if (!isMain || kernel.broken)
+  if (!isMain || kernel.broken || operations > mostOperations)
     return;
-  if (auto checked = KernelChecker(kernel, file, names, diagnostics).run())
-    module->kernels.push_back(std::move(checked));
+  auto checked = KernelChecker(kernel, file, names, diagnostics).run();
+  if (!checked)
+    return;
+  operations += checked->exprPool.size();
+  if (operations > mostOperations)
+    diagnostics.error(where, "the kernels up to here have more than " +
+                                 Twine(mostOperations) +
+                                 " operations once their functions are written "
+                                 "out; spread them over several files");
+  module->kernels.push_back(std::move(checked));
 }
 
 /// Schedules for kernels of other files wait for whoever brings both together.
