@@ -2,7 +2,7 @@
 kernel is compiled, called through its C interface and compared with NumPy.
 
 RUN: env PYTHONPATH=%source/python %python %s %facet | FileCheck %s
-CHECK:     52 calls, 0 complaints
+CHECK:     55 calls, 0 complaints
 """
 
 import pathlib
@@ -32,6 +32,7 @@ kernel ragged(x: f32[B, S], id: i32[B, U], len: i32[B]) -> y: f32[B] {
   y[b] = sum[u, s | u * S + s < len[b]](x[id[b, u], s])
 }
 kernel by_scalar(x: f32[M, N], r: i32, i: i64) -> y: f32[N], z: f32 { y[n] = x[r, n]  z = x[r, i] }
+kernel by_number(x: f32[M, N], n: i32) -> y: f32[M] { y[m] = where(m < n, x[m, 3], 0) }
 // Results and inouts that are read again.
 kernel read_again(x: f32[M, N], id: i32[T]) -> y: f32[M, N], z: f32[N, M], s: f32[T] {
   y[m, n] = x[m, n] + 1
@@ -189,6 +190,9 @@ def everything(call):
     call("by_scalar", mn, dict(x=x, r=3, i=6), y=x[3], z=x[3, 6])
     for row, column in ((-1, 6), (5, 6), (3, 7), (3, -2**63)):
         call("by_scalar", mn, dict(x=x, r=row, i=column), code=E_INDEX)
+    call("by_number", mn, dict(x=x, n=2), y=[x[0, 3], x[1, 3], 0, 0, 0])
+    call("by_number", dict(M=5, N=3), dict(x=x[:, :3], n=1), code=E_INDEX)
+    call("by_number", dict(M=5, N=3), dict(x=x[:, :3], n=0), y=[0] * 5)
 
     id = rng.integers(0, 5, 4)
     call("read_again", dict(mn, T=4), dict(x=x, id=id), y=x + 1, z=2 * (x + 1).T,
