@@ -28,6 +28,8 @@
 //     judged, per output (inouts, then results): three dense row-major arrays over
 //     the output's dimensions: demanded (u8, which elements to judge), value (f64),
 //     bound (f64). Only demanded elements are computed, and only what they need.
+//     Subscripts out of range are the road's to refuse: nothing is read there, and
+//     the judge returns 0. Judge.h says what a value and a bound accept.
 //   NAME.judge.workspace(sizes...) -> i64
 //
 //===----------------------------------------------------------------------===//

@@ -216,7 +216,11 @@ Value CheckPoint::check(unsigned k, unsigned dim, Value value, Value &guard) {
     return value; // the same everywhere
   Num extent = frame.num(storage.dims[dim]);
   Num inRange = (frame.num(value) >= 0) & (frame.num(value) < extent);
-  Num wrong = guard ? invert(inRange) & frame.num(guard) : invert(inRange);
+  Value holds = guard;
+  guard = guard ? Value(frame.num(guard) & inRange) : inRange.get();
+  if (exactly)
+    return value; // the road under test has checked it, by its own conditions
+  Num wrong = holds ? invert(inRange) & frame.num(holds) : invert(inRange);
   llvm::StringRef name;
   int64_t axis;
   std::tie(name, axis) = describe(frame.kernel, tensor, dim);
@@ -234,7 +238,6 @@ Value CheckPoint::check(unsigned k, unsigned dim, Value value, Value &guard) {
     frame.functions.call(b, "facet.index_error", b.getFunctionType(types, {}),
                          operands, defineIndexError);
   });
-  guard = guard ? Value(frame.num(guard) & inRange) : inRange.get();
   return value;
 }
 

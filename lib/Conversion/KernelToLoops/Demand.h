@@ -29,8 +29,8 @@ public:
   Storage array(mlir::Operation *op, llvm::ArrayRef<Storage> placed) const;
 
   /// Emits: clear the arrays of `clear`ed ops, then for every op from last to
-  /// first, at every needed point whose conditions hold: check elements used as
-  /// subscripts, mark what is read. `frame.status` says afterwards whether an
+  /// first, at every needed point whose conditions hold: check subscripts (the judge
+  /// leaves that to the road), mark what is read. `frame.status` says afterwards whether an
   /// index was out of range. `frame.tensors` must know the parameters.
   void emit(Frame &frame, llvm::ArrayRef<Storage> placed);
   /// i1 per op: may it be needed at all? Null: yes. Valid behind emit().

@@ -196,7 +196,29 @@ Judged JudgePoint::outer(Value value) {
   return exact(element.isFloat() ? extend(element, b.getF64Type()) : element);
 }
 
-Value JudgePoint::elementSubscript(unsigned, unsigned, unsigned source,
-                                   Value &) {
-  return extend(input(source).value, b.getI64Type());
+void JudgePoint::keepInRange(unsigned k, unsigned dim, Num index,
+                             Value &guard) {
+  Value tensor = op.getInputs()[k];
+  auto it = computed.find(tensor);
+  const Storage &storage =
+      it == computed.end() ? frame.tensors[tensor] : it->second.value;
+  if (storage.dims.empty())
+    return; // the same everywhere
+  Num inRange = (index >= 0) & (index < frame.num(storage.dims[dim]));
+  guard = guard ? Value(frame.num(guard) & inRange) : inRange.get();
+}
+
+Value JudgePoint::elementSubscript(unsigned k, unsigned dim, unsigned source,
+                                   Value &guard) {
+  Num index = extend(input(source).value, b.getI64Type());
+  keepInRange(k, dim, index, guard);
+  return index;
+}
+
+Value JudgePoint::constantSubscript(unsigned k, unsigned dim, int64_t value,
+                                    Value &guard) {
+  auto type = cast<RankedTensorType>(op.getInputs()[k].getType());
+  if (type.isDynamicDim(dim))
+    keepInRange(k, dim, frame.i64(value), guard);
+  return frame.i64(value);
 }

@@ -53,8 +53,13 @@ protected:
   mlir::Value mayHold(const Judged &condition) override;
   mlir::Value elementSubscript(unsigned k, unsigned dim, unsigned source,
                                mlir::Value &guard) override;
+  mlir::Value constantSubscript(unsigned k, unsigned dim, int64_t value,
+                                mlir::Value &guard) override;
 
 private:
+  /// Nothing is read out of range, even where only a condition that the road saw
+  /// differently keeps an index from being used.
+  void keepInRange(unsigned k, unsigned dim, Num index, mlir::Value &guard);
   bool isSoftmaxElement(mlir::Value value);
   bool mayFuse(mlir::Operation *product);
   const JudgedTensors &computed;

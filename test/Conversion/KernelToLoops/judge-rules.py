@@ -38,6 +38,7 @@ kernel update(c: inout f32[N]) { c[n] = c[n] * 3 }
 kernel wrap(x: f32[N]) -> y: i8 { y = i8(i32.sat(sum[n](x[n]))) }
 kernel every(x: f32[M, K], b: bool[M]) -> y: bool { let s[m] = sum[k](x[m, k])
   y = all[m](s[m] > 0 || b[m]) }
+kernel guarded(x: f32[N], id: i32[N], t: f32[K]) -> y: f32[N] { y[n] = where(x[n] * 0.1 > 1, t[id[n]], 0) }
 kernel clamped(x: f32[N]) -> y: f8e4m3fn, z: f8e4m3fn { y = f8e4m3fn(sum[n](x[n]))
   z = f8e4m3fn.sat(sum[n](x[n])) }
 """
@@ -210,6 +211,11 @@ accepts("row", [2], [at([-inf, -inf])], at([nan, nan]))
 rejects("row", [2], [at([-inf, -inf])], at([0.5, 0.5]))
 accepts("row", [2], [at([-inf, 1])], at([0, 1]))
 rejects("row", [2], [at([-inf, 1])], at([1e-30, 1]))
+
+# An index that a computed condition keeps from being used is not used here either.
+x, ids, t = at([20, 5, 10]), at([1, 99, -3], np.int32), at([3, 4])
+accepts("guarded", [3, 2], [x, ids, t], at([4, 0, 0]))
+rejects("guarded", [3, 2], [x, ids, t], at([3, 0, 0]))
 
 # An inout: the old contents in, the new ones judged.
 c = at([1, 2])
