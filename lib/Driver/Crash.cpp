@@ -14,11 +14,14 @@
 #include "facet/Driver/Help.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/Regex.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <csignal>
@@ -34,6 +37,76 @@ static std::string shellQuoted(StringRef text) {
   return result + "'";
 }
 
+/// Whether a path stays inside the folder the script makes.
+static bool staysInside(StringRef path) {
+  return sys::path::is_relative(path) &&
+         !is_contained(make_range(sys::path::begin(path), sys::path::end(path)),
+                       "..");
+}
+
+/// The files that `text` imports, as written.
+static SmallVector<StringRef> importsOf(StringRef text) {
+  SmallVector<StringRef> imports;
+  Regex pattern("(^|[^A-Za-z0-9_])import[ \t\r\n]*\"([^\"\n]+)\"");
+  SmallVector<StringRef, 3> match;
+  while (pattern.match(text, &match)) {
+    imports.push_back(match[2]);
+    text = text.drop_front(match[2].end() - text.begin());
+  }
+  return imports;
+}
+
+namespace {
+
+/// Writes the commands that make the input files and what they import.
+class FileWriter {
+public:
+  explicit FileWriter(raw_ostream &os) : os(os) {}
+
+  /// Repeats the file at `path`; its name in the script.
+  std::string add(StringRef path) {
+    std::string name = staysInside(path)
+                           ? path.str()
+                           : "file" + std::to_string(++outside) + "-" +
+                                 sys::path::filename(path).str();
+    write(path, name);
+    return name;
+  }
+
+private:
+  void write(StringRef path, StringRef name) {
+    auto buffer = MemoryBuffer::getFile(path, /*IsText=*/false,
+                                        /*RequiresNullTerminator=*/false);
+    if (!buffer || !done.insert(name).second)
+      return;
+    StringRef text = (*buffer)->getBuffer();
+    if (text.contains('\0')) {
+      os << "# " << path << " holds NUL bytes and is not repeated here\n";
+      return;
+    }
+    StringRef folder = sys::path::parent_path(name);
+    if (!folder.empty())
+      os << "mkdir -p " << shellQuoted(folder) << "\n";
+    // printf keeps the bytes; a here-document would need an end nobody wrote.
+    os << "printf %s " << shellQuoted(text) << " > " << shellQuoted(name)
+       << "\n";
+    for (StringRef import : importsOf(text)) {
+      if (!staysInside(import))
+        continue;
+      SmallString<128> from(sys::path::parent_path(path)), to(folder);
+      sys::path::append(from, import);
+      sys::path::append(to, import);
+      write(from, to);
+    }
+  }
+
+  raw_ostream &os;
+  StringSet<> done;
+  unsigned outside = 0;
+};
+
+} // namespace
+
 /// Writes the script and returns its name, or nothing.
 static std::string writeReproducer(const CommandLine &line) {
   SmallString<128> path;
@@ -43,29 +116,16 @@ static std::string writeReproducer(const CommandLine &line) {
   raw_fd_ostream os(descriptor, /*shouldClose=*/true);
   os << "#!/bin/sh\n# facet " << versionNumber()
      << "\nset -e\ncd \"$(mktemp -d)\"\n";
-  for (const std::string &input : line.inputs()) {
-    auto buffer = MemoryBuffer::getFile(input, /*IsText=*/false,
-                                        /*RequiresNullTerminator=*/false);
-    if (input == "-" || !buffer)
-      continue;
-    StringRef text = (*buffer)->getBuffer();
-    if (text.contains('\0')) {
-      os << "# " << input << " holds NUL bytes and is not repeated here\n";
-      continue;
-    }
-    // printf keeps the bytes; a here-document would need an end nobody wrote.
-    StringRef folder = sys::path::parent_path(input);
-    if (sys::path::is_relative(input) && !folder.empty())
-      os << "mkdir -p " << shellQuoted(folder) << "\n";
-    os << "printf %s " << shellQuoted(text) << " > "
-       << shellQuoted(sys::path::is_relative(input)
-                          ? StringRef(input)
-                          : sys::path::filename(input))
-       << "\n";
-  }
+  FileWriter files(os);
+  StringMap<std::string> names;
+  for (const std::string &input : line.inputs())
+    if (sys::fs::is_regular_file(input))
+      names[input] = files.add(input);
   os << "facet";
-  for (const char *arg : line.expanded())
-    os << " " << shellQuoted(arg);
+  for (StringRef arg : line.expanded()) {
+    auto file = names.find(arg);
+    os << " " << shellQuoted(file == names.end() ? arg : file->second);
+  }
   os << "\n";
   os.flush();
   if (os.has_error()) {
