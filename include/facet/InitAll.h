@@ -10,6 +10,7 @@
 #define FACET_INITALL_H
 
 #include "facet/Conversion/Passes.h"
+#include "facet/Dialect/Cpu/IR/Cpu.h"
 #include "facet/Dialect/Kernel/IR/Kernel.h"
 #include "facet/Dialect/Kernel/Transforms/Passes.h"
 #include "facet/Pipelines/Pipelines.h"
@@ -30,7 +31,7 @@ inline void registerAllDialects(mlir::DialectRegistry &registry) {
                   mlir::LLVM::LLVMDialect, mlir::math::MathDialect,
                   mlir::memref::MemRefDialect, mlir::scf::SCFDialect,
                   mlir::tensor::TensorDialect>();
-  registry.insert<kernel::KernelDialect>();
+  registry.insert<kernel::KernelDialect, cpu::CpuDialect>();
 }
 
 inline void registerAllPasses() {

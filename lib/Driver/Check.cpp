@@ -413,8 +413,10 @@ loadJudge(ModuleOp module, Invocation &invocation, ExitCode &code) {
       error = "the judge of '" + kernel.getSymName().str() + "' cannot be made";
   if (error.empty() && failed(findTarget("reference")->convertToLLVM(module)))
     error = "the conversion of the judge to LLVM gave up";
+  ObjectOptions quick; // the judge runs once, on little data
+  quick.effort = CodeEffort::Quick;
   if (error.empty())
-    loaded = Loaded::create(module, /*optimise=*/false, error);
+    loaded = Loaded::create(module, quick, error);
   if (!loaded)
     code = internalError(invocation.line, error);
   return loaded;
@@ -466,7 +468,7 @@ ExitCode facet::runCheck(Invocation &invocation) {
   line.number(OPT_sample, 1, 1, diagnostics);
   if (diagnostics.hasErrors())
     return ExitCode::Usage;
-  const Target *target = chooseTarget(invocation);
+  const Target *target = chooseHostTarget(invocation);
   if (!target)
     return ExitCode::NotAvailable;
 

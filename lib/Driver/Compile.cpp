@@ -119,7 +119,8 @@ static ExitCode readRequest(Invocation &invocation, Request &request) {
     return ExitCode::Usage;
 
   request.target = chooseTarget(invocation);
-  if (!request.target || !checkTriple(request.triple, diagnostics))
+  if (!request.target || !checkTriple(request.triple, diagnostics) ||
+      !checkArchitecture(*request.target, request.triple, diagnostics))
     return ExitCode::NotAvailable;
   return ExitCode::Ok;
 }

@@ -170,6 +170,14 @@ ExitCode facet::lowerKernels(Sources &sources, const Emission &emission,
                                             "' gave up without a reason");
 }
 
+ObjectOptions facet::codeOptions(const Target &target) {
+  ObjectOptions options;
+  options.cpu = target.cpu.str();
+  if (!target.cpu.empty())
+    options.effort = CodeEffort::Thorough;
+  return options;
+}
+
 ExitCode facet::emit(Sources &sources, EmitKind kind, const Emission &emission,
                      Invocation &invocation, std::string &text) {
   ModuleOp module = *sources.module;
@@ -195,7 +203,7 @@ ExitCode facet::emit(Sources &sources, EmitKind kind, const Emission &emission,
                : internalError(invocation.line,
                                "the conversion to LLVM gave up");
 
-  ObjectOptions options;
+  ObjectOptions options = codeOptions(emission.target);
   options.triple = emission.triple;
   ObjectKind objectKind = kind == EmitKind::Llvm       ? ObjectKind::LLVMText
                           : kind == EmitKind::Assembly ? ObjectKind::Assembly

@@ -5,6 +5,7 @@
 #define FACET_LIB_DRIVER_EMISSION_H
 
 #include "Sources.h"
+#include "facet/Target/EmitObject.h"
 #include "facet/Target/Target.h"
 
 namespace facet {
@@ -31,6 +32,9 @@ struct Emission {
 /// Writes `sources` as `kind` (any but Header) to `text`. Consumes the kernels.
 ExitCode emit(Sources &sources, EmitKind kind, const Emission &emission,
               Invocation &invocation, std::string &text);
+
+/// How code for `target` is generated; the triple is left open.
+ObjectOptions codeOptions(const Target &target);
 
 /// Replaces the kernels by functions of upstream dialects.
 ExitCode lowerKernels(Sources &sources, const Emission &emission,

@@ -9,6 +9,9 @@
 #include "Kernels.h"
 #include "Crash.h"
 #include "HostKernel.h"
+#include "facet/Driver/Help.h"
+
+#include "llvm/TargetParser/Host.h"
 
 using namespace mlir;
 using namespace facet;
@@ -27,6 +30,35 @@ const Target *facet::chooseTarget(Invocation &invocation) {
       {}, "there is no target '" + *name + "' here" + didYouMean(*name, names) +
               "; 'facet targets' lists what works: " + listOf(names));
   return nullptr;
+}
+
+bool facet::checkArchitecture(const Target &target, StringRef triple,
+                              Diagnostics &diagnostics) {
+  if (target.arch.empty() || StringRef(target.arch) == triple.split('-').first)
+    return true;
+  diagnostics.error({}, "target '" + target.name + "' is for " + target.arch +
+                            ", and the code is to run on '" + triple + "'");
+  return false;
+}
+
+const Target *facet::chooseHostTarget(Invocation &invocation) {
+  const Target *target = chooseTarget(invocation);
+  if (!target ||
+      !checkArchitecture(*target, defaultTriple(), invocation.diagnostics))
+    return nullptr;
+  SmallVector<StringRef> wanted;
+  StringRef(target->features).split(wanted, ',', -1, /*KeepEmpty=*/false);
+  if (wanted.empty())
+    return target;
+  llvm::StringMap<bool> present = llvm::sys::getHostCPUFeatures();
+  for (StringRef feature : wanted)
+    if (!present.lookup(feature)) {
+      invocation.diagnostics.error({}, "this machine cannot run target '" +
+                                           target->name + "': it lacks " +
+                                           feature);
+      return nullptr;
+    }
+  return target;
 }
 
 kernel::FuncOp facet::chooseKernel(ModuleOp module, Invocation &invocation) {
@@ -73,7 +105,7 @@ std::unique_ptr<Loaded> facet::loadKernels(Sources &sources,
   if (failed(target.convertToLLVM(*sources.module)))
     error = "the conversion to LLVM gave up";
   else
-    loaded = Loaded::create(*sources.module, /*optimise=*/true, error);
+    loaded = Loaded::create(*sources.module, codeOptions(target), error);
   if (!loaded)
     code = internalError(invocation.line, error);
   return loaded;

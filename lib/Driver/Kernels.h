@@ -11,6 +11,12 @@ namespace facet {
 
 /// The target of `--target`, or the first; null with an error.
 const Target *chooseTarget(Invocation &invocation);
+/// The same, for code that is to run here: also refuses what this machine cannot
+/// run.
+const Target *chooseHostTarget(Invocation &invocation);
+/// Whether code for `target` runs under `triple`; else an error.
+bool checkArchitecture(const Target &target, llvm::StringRef triple,
+                       Diagnostics &diagnostics);
 
 /// The kernel of --kernel, or the only one; null with an error.
 kernel::FuncOp chooseKernel(mlir::ModuleOp module, Invocation &invocation);

@@ -56,10 +56,9 @@ static void addCaller(LLVM::LLVMFuncOp function, OpBuilder &builder) {
   LLVM::ReturnOp::create(builder, loc, result);
 }
 
-std::unique_ptr<Loaded> Loaded::create(ModuleOp module, bool optimise,
+std::unique_ptr<Loaded> Loaded::create(ModuleOp module,
+                                       const ObjectOptions &options,
                                        std::string &error) {
-  ObjectOptions options;
-  options.optimise = optimise;
   OpBuilder builder(module.getContext());
   SmallVector<LLVM::LLVMFuncOp> functions(module.getOps<LLVM::LLVMFuncOp>());
   for (LLVM::LLVMFuncOp function : functions)

@@ -14,10 +14,10 @@ namespace facet {
 /// without knowing their prototypes at compile time.
 class Loaded {
 public:
-  /// Compiles `module` for this machine, as it would be shipped or (`optimise` false)
-  /// in the least time; null with a reason in `error`. Adds a
+  /// Compiles `module` for this machine; null with a reason in `error`. Adds a
   /// small function per function of `module`.
-  static std::unique_ptr<Loaded> create(mlir::ModuleOp module, bool optimise,
+  static std::unique_ptr<Loaded> create(mlir::ModuleOp module,
+                                        const ObjectOptions &options,
                                         std::string &error);
 
   /// The address of a function or constant, or null.

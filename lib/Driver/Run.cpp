@@ -310,7 +310,7 @@ ExitCode facet::runRun(Invocation &invocation) {
     diagnostics.error({}, "no input file");
   if (diagnostics.hasErrors())
     return ExitCode::Usage;
-  const Target *target = chooseTarget(invocation);
+  const Target *target = chooseHostTarget(invocation);
   if (!target)
     return ExitCode::NotAvailable;
 

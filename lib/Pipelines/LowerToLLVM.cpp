@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "facet/Dialect/Cpu/IR/Cpu.h"
 #include "facet/Dialect/Kernel/IR/Kernel.h"
 #include "facet/Pipelines/Pipelines.h"
 
@@ -17,10 +18,12 @@
 #include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Transforms/DialectConversion.h"
@@ -45,6 +48,7 @@ LogicalResult facet::lowerToLLVM(ModuleOp module) {
   LLVMTypeConverter types(context);
   RewritePatternSet patterns(context);
   arith::populateArithToLLVMConversionPatterns(types, patterns);
+  populateVectorToLLVMConversionPatterns(types, patterns);
   cf::populateControlFlowToLLVMConversionPatterns(types, patterns);
   populateFuncToLLVMConversionPatterns(types, patterns);
   LLVMConversionTarget target(*context);
@@ -80,7 +84,8 @@ std::unique_ptr<Pass> facet::createLowerToLLVMPass() {
 void facet::registerReferenceDialects(DialectRegistry &registry) {
   registry.insert<kernel::KernelDialect, arith::ArithDialect,
                   cf::ControlFlowDialect, func::FuncDialect, LLVM::LLVMDialect,
-                  math::MathDialect, scf::SCFDialect, tensor::TensorDialect>();
+                  math::MathDialect, scf::SCFDialect, tensor::TensorDialect,
+                  vector::VectorDialect, cpu::CpuDialect>();
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
 }

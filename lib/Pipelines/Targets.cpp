@@ -12,6 +12,8 @@ using namespace facet;
 llvm::ArrayRef<Target> facet::targets() {
   static const Target all[] = {
       referenceTarget(),
+      x86V3Target(),
+      x86V4Target(),
   };
   return all;
 }

@@ -10,6 +10,9 @@ namespace facet {
 
 /// Plain loops: Reference.cpp.
 Target referenceTarget();
+/// Vectors and packed panels, one target per level: Cpu.cpp.
+Target x86V3Target();
+Target x86V4Target();
 
 } // namespace facet
 

@@ -92,7 +92,8 @@ int main(int argc, char **argv) {
   options.triple = triple;
   options.cpu = cpu;
   options.debugLines = lines;
-  options.optimise = !fast;
+  if (fast)
+    options.effort = facet::CodeEffort::Quick;
   llvm::SmallVector<char, 0> bytes;
   std::string error;
   ObjectKind kind = text       ? ObjectKind::LLVMText

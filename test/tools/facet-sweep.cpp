@@ -315,7 +315,7 @@ bool Sweep::run(uint64_t seed) {
     if (function.getName().starts_with(generated.name + "."))
       addTrampoline(builder, function);
   ObjectOptions options;
-  options.optimise = false;
+  options.effort = facet::CodeEffort::Quick;
   std::string error;
   std::unique_ptr<Jit> jit = Jit::create(*module, options, error);
   if (!jit)

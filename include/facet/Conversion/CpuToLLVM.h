@@ -12,6 +12,7 @@ namespace facet {
 /// What the instructions of a function's target can do.
 struct CpuFeatures {
   int64_t vectorBytes = 16;
+  bool fma = false;     ///< fused multiply-add
   bool bf16Dot = false; ///< AVX512_BF16
   bool i8Dot = false;   ///< AVX512_VNNI or AVX_VNNI
 };

@@ -11,6 +11,13 @@
 
 namespace facet {
 
+/// How much time code generation takes.
+enum class CodeEffort {
+  Quick,   ///< fast compilation, for code that runs once on little data
+  Plain,   ///< what plain loops gain from
+  Thorough ///< full scheduling and allocation, for loops chosen with care
+};
+
 struct ObjectOptions {
   /// Where the code runs; empty: this machine.
   std::string triple;
@@ -18,8 +25,7 @@ struct ObjectOptions {
   std::string cpu;
   /// LLVM feature string, "+avx2,-fma".
   std::string features;
-  /// Fast code; else only fast compilation, for code that runs once on little data.
-  bool optimise = true;
+  CodeEffort effort = CodeEffort::Plain;
   /// Line tables that lead back to the kernel's source.
   bool debugLines = false;
 };

@@ -33,6 +33,13 @@ struct Target {
                                const InterfaceOptions &options);
   /// Turns what `lower` makes into the LLVM dialect.
   llvm::LogicalResult (*convertToLLVM)(mlir::ModuleOp module);
+  /// The CPU to generate code for, as LLVM names it; empty: the baseline of the
+  /// triple, with little optimisation.
+  llvm::StringLiteral cpu = "";
+  /// The architecture it is for, as the first part of a triple, and the features
+  /// of LLVM, with commas, that a host must have to run it; empty: any.
+  llvm::StringLiteral arch = "";
+  llvm::StringLiteral features = "";
 };
 
 /// All targets, in the order of `facet targets`.

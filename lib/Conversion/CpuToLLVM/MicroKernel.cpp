@@ -58,6 +58,7 @@ private:
   cpu::MicroKernelOp op;
   ImplicitLocOpBuilder b;
   int64_t lanes;
+  bool fma = false;
 };
 
 } // namespace
@@ -110,7 +111,9 @@ Value MicroKernelLowering::multiplyAdd(Value a, Value bVector, Value sum) {
   switch (op.getDot()) {
   case Dot::F32:
   case Dot::F64:
-    return LLVM::FMulAddOp::create(b, wide, bVector, sum);
+    if (fma)
+      return LLVM::FMAOp::create(b, wide, bVector, sum);
+    return arith::AddFOp::create(b, sum, arith::MulFOp::create(b, wide, bVector));
   case Dot::I32:
     return arith::AddIOp::create(b, sum,
                                  arith::MulIOp::create(b, wide, bVector));
@@ -174,6 +177,7 @@ SmallVector<Value> MicroKernelLowering::step(Value s, ValueRange sums) {
 LogicalResult MicroKernelLowering::run(const CpuFeatures &features) {
   if (failed(checkFeatures(features)))
     return failure();
+  fma = features.fma;
   Value zero = arith::ConstantOp::create(b, b.getI64IntegerAttr(0));
   Value one = arith::ConstantOp::create(b, b.getI64IntegerAttr(1));
   auto loop = scf::ForOp::create(b, zero, op.getSteps(), one, op.getInits());

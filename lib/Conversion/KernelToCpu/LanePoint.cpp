@@ -29,7 +29,8 @@ bool cpu::isVector(Value value) { return isa<VectorType>(value.getType()); }
 Value cpu::widen(LocBuilder &b, Value value, int64_t lanes) {
   if (isVector(value))
     return value;
-  return vector::BroadcastOp::create(b, VectorType::get({lanes}, value.getType()), value);
+  return vector::BroadcastOp::create(
+      b, VectorType::get({lanes}, value.getType()), value);
 }
 
 Value cpu::iota(LocBuilder &b, int64_t lanes) {
@@ -37,7 +38,8 @@ Value cpu::iota(LocBuilder &b, int64_t lanes) {
   for (int64_t i = 0; i < lanes; ++i)
     values[i] = i;
   auto type = VectorType::get({lanes}, b.getI64Type());
-  return arith::ConstantOp::create(b, DenseElementsAttr::get(type, llvm::ArrayRef(values)));
+  return arith::ConstantOp::create(
+      b, DenseElementsAttr::get(type, llvm::ArrayRef(values)));
 }
 
 Value cpu::andMasks(LocBuilder &b, Value a, Value c, int64_t lanes) {
@@ -64,11 +66,13 @@ bool cpu::isConstant(Value value, int64_t expected) {
 /// The type in memory: bool is a byte, all else as it travels.
 static Type memoryType(Type element) {
   Type travel = loops::travelType(element);
-  return travel.isInteger(1) ? IntegerType::get(element.getContext(), 8) : travel;
+  return travel.isInteger(1) ? IntegerType::get(element.getContext(), 8)
+                             : travel;
 }
 
 /// Σ index·stride as a scalar.
-static Num offsetOf(LocBuilder &b, const Storage &storage, llvm::ArrayRef<Value> index) {
+static Num offsetOf(LocBuilder &b, const Storage &storage,
+                    llvm::ArrayRef<Value> index) {
   Num offset{b, loops::constant(b, b.getI64Type(), int64_t(0))};
   for (auto [i, stride] : llvm::zip_equal(index, storage.strides))
     offset = offset + Num(b, i) * Num(b, stride);
@@ -81,14 +85,17 @@ static Value address(LocBuilder &b, Type element, Value pointer, Value offset) {
 }
 
 /// One pointer per lane: `pointer` plus `offsets` elements.
-static Value addresses(LocBuilder &b, Type element, Value pointer, Value offsets) {
+static Value addresses(LocBuilder &b, Type element, Value pointer,
+                       Value offsets) {
   int64_t lanes = cast<VectorType>(offsets.getType()).getNumElements();
   Type type = VectorType::get({lanes}, pointer.getType());
-  return LLVM::GEPOp::create(b, type, element, pointer, llvm::ArrayRef<LLVM::GEPArg>{offsets});
+  return LLVM::GEPOp::create(b, type, element, pointer,
+                             llvm::ArrayRef<LLVM::GEPArg>{offsets});
 }
 
 static Value allLanes(LocBuilder &b, int64_t lanes) {
-  return loops::constant(b, VectorType::get({lanes}, b.getI1Type()), int64_t(1));
+  return loops::constant(b, VectorType::get({lanes}, b.getI1Type()),
+                         int64_t(1));
 }
 
 static IntegerAttr alignment(LocBuilder &b, Type element) {
@@ -96,7 +103,8 @@ static IntegerAttr alignment(LocBuilder &b, Type element) {
 }
 
 /// One element per lane at `offsets` (vector of i64, in elements).
-static Value gather(LocBuilder &b, const Storage &from, Num offsets, Value mask) {
+static Value gather(LocBuilder &b, const Storage &from, Num offsets,
+                    Value mask) {
   Type memory = memoryType(from.element);
   int64_t lanes = cast<VectorType>(offsets.type()).getNumElements();
   auto type = VectorType::get({lanes}, memory);
@@ -104,7 +112,8 @@ static Value gather(LocBuilder &b, const Storage &from, Num offsets, Value mask)
   Num places = from.packed ? offsets >> 1 : offsets;
   Num value{b, LLVM::masked_gather::create(
                    b, type, addresses(b, memory, from.pointer, places),
-                   mask ? mask : allLanes(b, lanes), ValueRange{zero}, alignment(b, memory))};
+                   mask ? mask : allLanes(b, lanes), ValueRange{zero},
+                   alignment(b, memory))};
   if (from.packed)
     value = (value >> loops::truncate((offsets & 1) << 2, memory)) & 15;
   if (from.element.isInteger(1))
@@ -120,17 +129,20 @@ static Value loadContiguous(LocBuilder &b, const Storage &from, Value offset,
   Num value;
   if (mask) {
     Value zero = loops::constant(b, type, int64_t(0));
-    value = {b, LLVM::MaskedLoadOp::create(b, type, at, mask, zero, alignment(b, memory))};
+    value = {b, LLVM::MaskedLoadOp::create(b, type, at, mask, zero,
+                                           alignment(b, memory))};
   } else {
-    value = {b, LLVM::LoadOp::create(b, type, at, alignment(b, memory).getInt())};
+    value = {b,
+             LLVM::LoadOp::create(b, type, at, alignment(b, memory).getInt())};
   }
   if (from.element.isInteger(1))
     return value != 0;
   return value;
 }
 
-Value cpu::loadLanes(LocBuilder &b, const Storage &from, llvm::ArrayRef<Value> index,
-                     unsigned dim, int64_t lanes, Value mask) {
+Value cpu::loadLanes(LocBuilder &b, const Storage &from,
+                     llvm::ArrayRef<Value> index, unsigned dim, int64_t lanes,
+                     Value mask) {
   if (from.kind == Storage::Splat)
     return widen(b, from.scalar, lanes);
   Num offset = offsetOf(b, from, index);
@@ -140,8 +152,9 @@ Value cpu::loadLanes(LocBuilder &b, const Storage &from, llvm::ArrayRef<Value> i
   return gather(b, from, steps + offset, mask);
 }
 
-void cpu::storeLanes(LocBuilder &b, const Storage &to, llvm::ArrayRef<Value> index,
-                     unsigned dim, int64_t lanes, Value mask, Value value) {
+void cpu::storeLanes(LocBuilder &b, const Storage &to,
+                     llvm::ArrayRef<Value> index, unsigned dim, int64_t lanes,
+                     Value mask, Value value) {
   assert(!to.packed && "two elements of a byte belong to one writer");
   Type memory = memoryType(to.element);
   Value stored = loops::extend(Num(b, widen(b, value, lanes)), memory);
@@ -155,8 +168,9 @@ void cpu::storeLanes(LocBuilder &b, const Storage &to, llvm::ArrayRef<Value> ind
     return;
   }
   Num steps = Num(b, iota(b, lanes)) * Num(b, to.strides[dim]);
-  LLVM::masked_scatter::create(b, stored, addresses(b, memory, to.pointer, steps + offset),
-                               mask ? mask : allLanes(b, lanes), alignment(b, memory));
+  LLVM::masked_scatter::create(
+      b, stored, addresses(b, memory, to.pointer, steps + offset),
+      mask ? mask : allLanes(b, lanes), alignment(b, memory));
 }
 
 //===----------------------------------------------------------------------===//
@@ -183,7 +197,8 @@ Value LanePoint::evaluate(Operation *inner, llvm::ArrayRef<Value> operands) {
   return OwnPoint::evaluate(inner, same);
 }
 
-bool LanePoint::dependsOnLane(unsigned input, llvm::ArrayRef<Value> index) const {
+bool LanePoint::dependsOnLane(unsigned input,
+                              llvm::ArrayRef<Value> index) const {
   auto &self = const_cast<LanePoint &>(*this);
   for (auto [subscript, value] :
        llvm::zip_equal(self.op.getAccess(input).getSubscripts(), index))
@@ -225,11 +240,14 @@ Value LanePoint::read(unsigned k, llvm::ArrayRef<Value> index, Value guard) {
 
   // A condition that is the same for all lanes is a branch, others are masks.
   bool branch = guard && !isVector(guard);
-  Value mask = branch ? range.mask : andMasks(b, guard, range.mask, range.lanes);
+  Value mask =
+      branch ? range.mask : andMasks(b, guard, range.mask, range.lanes);
   auto readAll = [&]() -> Value {
     if (isContiguous(k, storage, index))
-      return loadContiguous(b, storage, offsetOf(b, storage, index), range.lanes, mask);
-    Num offsets{b, widen(b, loops::constant(b, b.getI64Type(), int64_t(0)), range.lanes)};
+      return loadContiguous(b, storage, offsetOf(b, storage, index),
+                            range.lanes, mask);
+    Num offsets{b, widen(b, loops::constant(b, b.getI64Type(), int64_t(0)),
+                         range.lanes)};
     for (auto [subscript, i, stride] : llvm::zip_equal(
              op.getAccess(k).getSubscripts(), index, storage.strides)) {
       Num position{b, i};
@@ -242,7 +260,8 @@ Value LanePoint::read(unsigned k, llvm::ArrayRef<Value> index, Value guard) {
   };
   if (!branch)
     return readAll();
-  Value zero = loops::constant(b, VectorType::get({range.lanes}, travel), int64_t(0));
+  Value zero =
+      loops::constant(b, VectorType::get({range.lanes}, travel), int64_t(0));
   return loops::ifElse(b, guard, zero, [&]() -> llvm::SmallVector<Value> {
     return {readAll()};
   })[0];

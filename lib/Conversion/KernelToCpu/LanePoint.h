@@ -56,7 +56,8 @@ mlir::Value widen(LocBuilder &b, mlir::Value value, int64_t lanes);
 /// 0, 1, 2, … as a vector of i64.
 mlir::Value iota(LocBuilder &b, int64_t lanes);
 /// Both, where null means all.
-mlir::Value andMasks(LocBuilder &b, mlir::Value a, mlir::Value c, int64_t lanes);
+mlir::Value andMasks(LocBuilder &b, mlir::Value a, mlir::Value c,
+                     int64_t lanes);
 /// Lanes below `count` (i64).
 mlir::Value maskBelow(LocBuilder &b, mlir::Value count, int64_t lanes);
 /// True when `value` is the constant `expected`.
@@ -65,10 +66,11 @@ bool isConstant(mlir::Value value, int64_t expected);
 /// Elements from `index` on along dimension `dim`, one per lane, in travel form;
 /// lanes outside of `mask` (null: all) are not read and are 0.
 mlir::Value loadLanes(LocBuilder &b, const Storage &from,
-                      llvm::ArrayRef<mlir::Value> index, unsigned dim, int64_t lanes,
-                      mlir::Value mask);
-void storeLanes(LocBuilder &b, const Storage &to, llvm::ArrayRef<mlir::Value> index,
-                unsigned dim, int64_t lanes, mlir::Value mask, mlir::Value value);
+                      llvm::ArrayRef<mlir::Value> index, unsigned dim,
+                      int64_t lanes, mlir::Value mask);
+void storeLanes(LocBuilder &b, const Storage &to,
+                llvm::ArrayRef<mlir::Value> index, unsigned dim, int64_t lanes,
+                mlir::Value mask, mlir::Value value);
 
 } // namespace facet::cpu
 

@@ -1,7 +1,7 @@
 //===- Num.cpp - arithmetic on SSA values that reads like its formula -----===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// One arith or LLVM intrinsic op per operator, no flags: no contraction, no
+// One arith or LLVM intrinsic op per operator, folded when constant, no flags: no contraction, no
 // reassociation, wrapping integers. Only intrinsics are used that x86-64-v2 and
 // AArch64 have as instructions, since objects may refer to no library.
 //
@@ -61,16 +61,16 @@ template <typename FloatOp, typename IntOp>
 static Num binary(Num a, Num b) {
   broadcast(a, b);
   if (a.isFloat())
-    return {a.builder(), FloatOp::create(a.builder(), a.get(), b.get())};
-  return {a.builder(), IntOp::create(a.builder(), a.get(), b.get())};
+    return {a.builder(), a.builder().createOrFold<FloatOp>(a.get(), b.get())};
+  return {a.builder(), a.builder().createOrFold<IntOp>(a.get(), b.get())};
 }
 
 static Num compare(Num a, Num b, arith::CmpFPredicate f,
                    arith::CmpIPredicate i) {
   broadcast(a, b);
   if (a.isFloat())
-    return {a.builder(), arith::CmpFOp::create(a.builder(), f, a, b)};
-  return {a.builder(), arith::CmpIOp::create(a.builder(), i, a, b)};
+    return {a.builder(), a.builder().createOrFold<arith::CmpFOp>(f, a, b)};
+  return {a.builder(), a.builder().createOrFold<arith::CmpIOp>(i, a, b)};
 }
 
 Num Num::operator+(Num o) const {
@@ -176,6 +176,11 @@ Num facet::loops::toInt(Num x, Type type) {
 }
 Num facet::loops::bitcast(Num x, Type type) {
   return convert<arith::BitcastOp>(x, type);
+}
+
+Num facet::loops::quotient(Num a, int64_t divisor) {
+  LocBuilder &b = a.builder();
+  return {b, b.createOrFold<arith::DivUIOp>(a.get(), a.like(divisor).get())};
 }
 
 Num facet::loops::polynomial(Num x, llvm::ArrayRef<double> coefficients) {

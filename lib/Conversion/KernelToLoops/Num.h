@@ -108,6 +108,8 @@ inline Num operator/(double number, Num x) { return x.like(number) / x; }
 
 /// Of i1. Not an operator: `!x` asks whether x is empty.
 inline Num invert(Num x) { return x ^ -1; }
+/// a/divisor of integers; a ≥ 0.
+Num quotient(Num a, int64_t divisor);
 Num select(Num condition, Num a, Num b);
 Num isNaN(Num x);
 Num abs(Num x); // floats

@@ -28,8 +28,8 @@ static Num multiply(Num a, Num b, Num *overflow) {
 Num Workspace::bytes(Frame &frame, const Slot &slot, Num *overflow) const {
   Num total = frame.i64(storedBytes(slot.type));
   Num tooLarge = frame.i1(false), empty = frame.i1(false);
-  for (OpFoldResult mixed : slot.dims) {
-    Num dim = frame.num(frame.extent(mixed));
+  for (const Extent &extent : slot.dims) {
+    Num dim = extent(frame);
     total = multiply(total, dim, overflow ? &tooLarge : nullptr);
     empty = empty | (dim == 0);
   }
@@ -60,8 +60,8 @@ llvm::SmallVector<Storage> Workspace::place(Frame &frame, Value base) const {
         LLVM::GEPOp::create(frame.b, base.getType(), byte, base,
                             llvm::ArrayRef<LLVM::GEPArg>{offset.get()});
     llvm::SmallVector<Value> dims;
-    for (OpFoldResult mixed : slot.dims)
-      dims.push_back(frame.extent(mixed));
+    for (const Extent &extent : slot.dims)
+      dims.push_back(extent(frame));
     result.push_back(denseStorage(frame.b, slot.type, pointer, dims));
     offset = offset + bytes(frame, slot, nullptr);
   }

@@ -6,15 +6,26 @@
 
 #include "Frame.h"
 
+#include <functional>
+
 namespace facet::loops {
 
 /// Arrays in the workspace, one behind the other, each 64-byte aligned.
 class Workspace {
 public:
+  /// An extent, computed in the function that asks for it.
+  using Extent = std::function<Num(Frame &)>;
+
   /// Adds an array of elements of `type`; returns its number.
-  unsigned add(mlir::Type type, llvm::ArrayRef<mlir::OpFoldResult> dims) {
-    slots.push_back({type, {dims.begin(), dims.end()}});
+  unsigned add(mlir::Type type, std::vector<Extent> dims) {
+    slots.push_back({type, std::move(dims)});
     return slots.size() - 1;
+  }
+  unsigned add(mlir::Type type, llvm::ArrayRef<mlir::OpFoldResult> dims) {
+    std::vector<Extent> extents;
+    for (mlir::OpFoldResult dim : dims)
+      extents.push_back([dim](Frame &f) { return f.num(f.extent(dim)); });
+    return add(type, std::move(extents));
   }
   /// Emits NAME`suffix`(sizes...) -> i64: bytes, or -1 when it overflows.
   void emitSizeFunction(Frame &frame, const llvm::Twine &suffix) const;
@@ -24,7 +35,7 @@ public:
 private:
   struct Slot {
     mlir::Type type;
-    llvm::SmallVector<mlir::OpFoldResult> dims;
+    std::vector<Extent> dims;
   };
   /// Bytes of a slot, rounded up to 64. `overflow`, when given, is widened.
   Num bytes(Frame &frame, const Slot &slot, Num *overflow) const;

@@ -44,6 +44,18 @@ std::string facet::hostTriple() { return llvm::sys::getDefaultTargetTriple(); }
 // The machine
 //===----------------------------------------------------------------------===//
 
+static llvm::CodeGenOptLevel codeGenLevel(CodeEffort effort) {
+  switch (effort) {
+  case CodeEffort::Quick:
+    return llvm::CodeGenOptLevel::None;
+  case CodeEffort::Plain:
+    return llvm::CodeGenOptLevel::Less;
+  case CodeEffort::Thorough:
+    return llvm::CodeGenOptLevel::Aggressive;
+  }
+  llvm_unreachable("all efforts are listed");
+}
+
 static std::unique_ptr<llvm::TargetMachine>
 createMachine(const ObjectOptions &options, std::string &error) {
   static std::once_flag once;
@@ -75,8 +87,7 @@ createMachine(const ObjectOptions &options, std::string &error) {
   codegen.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
       triple, cpu, options.features, codegen, llvm::Reloc::PIC_, std::nullopt,
-      options.optimise ? llvm::CodeGenOptLevel::Less
-                       : llvm::CodeGenOptLevel::None));
+      codeGenLevel(options.effort)));
   if (!machine)
     error = "no code generator for triple '" + triple.str() + "'";
   return machine;
@@ -142,14 +153,17 @@ static std::unique_ptr<llvm::Module> translate(mlir::ModuleOp module,
     function.addFnAttr("target-cpu", machine.getTargetCPU());
     if (!machine.getTargetFeatureString().empty())
       function.addFnAttr("target-features", machine.getTargetFeatureString());
+    // Vectors are as wide as the road made them.
+    if (machine.getTargetTriple().isX86())
+      function.addFnAttr("prefer-vector-width", "512");
     function.addFnAttr("no-builtins"); // no loop becomes a call to a library
   }
   return result;
 }
 
-/// With `fully` false, only what makes less work for code generation.
+/// Quick: only what makes less work for code generation.
 static void optimise(llvm::Module &module, llvm::TargetMachine &machine,
-                     bool fully) {
+                     CodeEffort effort) {
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = tuning.SLPVectorization = false;
   tuning.LoopUnrolling = false;
@@ -163,8 +177,11 @@ static void optimise(llvm::Module &module, llvm::TargetMachine &machine,
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, sccs, modules);
-  if (fully) {
-    builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O1)
+  if (effort != CodeEffort::Quick) {
+    builder
+        .buildPerModuleDefaultPipeline(effort == CodeEffort::Thorough
+                                           ? llvm::OptimizationLevel::O2
+                                           : llvm::OptimizationLevel::O1)
         .run(module, modules);
     return;
   }
@@ -280,7 +297,7 @@ bool facet::emitObject(mlir::ModuleOp module, ObjectKind kind,
 
   bool done = runGuarded(
       [&] {
-        optimise(*ir, *machine, options.optimise);
+        optimise(*ir, *machine, options.effort);
         llvm::raw_svector_ostream os(out);
         if (kind == ObjectKind::LLVMText) {
           ir->print(os, nullptr);

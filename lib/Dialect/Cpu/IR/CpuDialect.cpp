@@ -20,6 +20,7 @@ using namespace facet::cpu;
 #include "facet/Dialect/Cpu/IR/CpuOps.cpp.inc"
 
 void CpuDialect::initialize() {
+  registerAttributes();
   addOperations<
 #define GET_OP_LIST
 #include "facet/Dialect/Cpu/IR/CpuOps.cpp.inc"

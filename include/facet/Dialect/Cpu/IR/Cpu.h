@@ -4,6 +4,7 @@
 #ifndef FACET_DIALECT_CPU_IR_CPU_H
 #define FACET_DIALECT_CPU_IR_CPU_H
 
+#include "facet/Dialect/Kernel/IR/Plan.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -13,6 +14,8 @@
 
 #include "facet/Dialect/Cpu/IR/CpuDialect.h.inc"
 #include "facet/Dialect/Cpu/IR/CpuEnums.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "facet/Dialect/Cpu/IR/CpuAttrs.h.inc"
 #define GET_OP_CLASSES
 #include "facet/Dialect/Cpu/IR/CpuOps.h.inc"
 

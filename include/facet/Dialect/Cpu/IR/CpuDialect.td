@@ -16,6 +16,7 @@ def CpuDialect : Dialect {
     builtin: scf loops over raw memory, vectors of native width.
   }];
   let useDefaultAttributePrinterParser = 1;
+  let extraClassDeclaration = "void registerAttributes();";
 }
 
 class Cpu_Op<string mnemonic, list<Trait> traits = []>

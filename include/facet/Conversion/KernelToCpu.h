@@ -1,0 +1,28 @@
+//===- KernelToCpu.h - the CPU road ---------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef FACET_CONVERSION_KERNELTOCPU_H
+#define FACET_CONVERSION_KERNELTOCPU_H
+
+#include "facet/Conversion/CpuToLLVM.h"
+#include "facet/Dialect/Kernel/IR/Kernel.h"
+
+namespace facet {
+
+/// What the conversion must know of the machine it compiles for.
+struct CpuTarget {
+  CpuFeatures features;
+  int64_t vectorRegisters = 16;
+  int64_t l1Bytes = 32 << 10, l2Bytes = 256 << 10;
+};
+
+/// Emits NAME.impl and NAME.workspace in front of `kernel`, as KernelToLoops.h
+/// describes them, computed in vectors: contractions through packed panels and the
+/// micro-kernel with the map behind them on the sums in registers, everything else
+/// with its innermost loop in lanes.
+mlir::LogicalResult convertKernelToCpu(kernel::FuncOp kernel,
+                                       const CpuTarget &target);
+
+} // namespace facet
+
+#endif // FACET_CONVERSION_KERNELTOCPU_H

@@ -1,0 +1,151 @@
+//===- Contraction.cpp - sums of products, recognised ---------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A contraction is recognised by what depends on what, not by its form. The body's
+// product is cut into factors; the last dimension of the result is n, along which
+// memory is written. Factors that depend on n are b, the others a:
+//
+//   sum[q, r](x[m, q, r] * bf16(f32(w[q, r, n] - z[q, n]) * s[q, n]))
+//            `--- a ---'   `----------------- b -----------------'
+//
+// Parallel iterators of a alone are m, of b alone n, of both (or of neither) batch;
+// each side is packed or read in place by evaluating its factors.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Contraction.h"
+
+using namespace facet;
+using namespace facet::cpu;
+using namespace mlir;
+using kernel::StructuredOpInterface;
+
+/// The factors of a product. Integer products fall into all their factors, those
+/// of floats only in two: another order would round otherwise.
+static void collectFactors(Value value, llvm::SmallVectorImpl<Value> &factors) {
+  Operation *def = value.getDefiningOp();
+  if (def && isa<arith::MulIOp>(def)) {
+    collectFactors(def->getOperand(0), factors);
+    collectFactors(def->getOperand(1), factors);
+  } else if (def && isa<arith::MulFOp>(def)) {
+    llvm::append_range(factors, def->getOperands());
+  } else {
+    factors.push_back(value);
+  }
+}
+
+/// Marks the iterators that an input's place depends on.
+static void markInput(StructuredOpInterface op, unsigned input,
+                      llvm::BitVector &used) {
+  for (const kernel::Subscript &subscript :
+       op.getAccess(input).getSubscripts()) {
+    if (subscript.kind == kernel::Subscript::Iterator)
+      used.set(subscript.value);
+    else if (subscript.kind == kernel::Subscript::Element)
+      markInput(op, subscript.value, used);
+  }
+}
+
+/// Marks the iterators that `value` of the body depends on.
+static void markValue(StructuredOpInterface op, Value value,
+                      llvm::BitVector &used) {
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    if (argument.getArgNumber() < op.getInputs().size())
+      markInput(op, argument.getArgNumber(), used);
+    return;
+  }
+  Operation *def = value.getDefiningOp();
+  if (auto index = dyn_cast<kernel::IndexOp>(def))
+    for (unsigned i = 0; i < op.getNumIterators(); ++i)
+      if (op.getIteratorName(i) == index.getIterator())
+        used.set(i);
+  if (def->getBlock() == &op.getBody().front())
+    for (Value operand : def->getOperands())
+      markValue(op, operand, used);
+}
+
+/// The map that alone reads the sums, each at the element it computes.
+static void findEpilogue(Contraction &contraction) {
+  Value sums = contraction.reduce.getResult(0);
+  if (!sums.hasOneUse())
+    return;
+  auto map = dyn_cast<kernel::MapOp>(*sums.user_begin());
+  unsigned numParallel = contraction.reduce.getNumParallel();
+  if (!map)
+    return;
+  auto op = cast<StructuredOpInterface>(map.getOperation());
+  unsigned input =
+      sums.use_begin()->getOperandNumber() - map.getExtents().size();
+  if (input >= op.getInputs().size() || op.getNumIterators() != numParallel ||
+      !op.getGuardsOfInput(input).empty())
+    return;
+  llvm::BitVector seen(numParallel);
+  llvm::SmallVector<unsigned> iterators;
+  for (const kernel::Subscript &subscript :
+       op.getAccess(input).getSubscripts()) {
+    if (subscript.kind != kernel::Subscript::Iterator ||
+        seen.test(subscript.value))
+      return;
+    seen.set(subscript.value);
+    iterators.push_back(subscript.value);
+  }
+  contraction.epilogue = map;
+  contraction.epilogueInput = input;
+  contraction.epilogueIterator = iterators;
+}
+
+std::optional<Contraction> cpu::matchContraction(kernel::ReduceOp reduce) {
+  auto op = cast<StructuredOpInterface>(reduce.getOperation());
+  if (reduce.getKind() != kernel::ReduceKind::Sum ||
+      !reduce.getFilter().empty() || op.getNumGuardAtoms() != 0)
+    return std::nullopt;
+  Contraction contraction;
+  contraction.reduce = reduce;
+  Value product = op.getBody().front().getTerminator()->getOperand(0);
+  Type type = product.getType();
+  if (type.isF32())
+    contraction.dot = Dot::F32;
+  else if (type.isF64())
+    contraction.dot = Dot::F64;
+  else if (type.isInteger(32))
+    contraction.dot = Dot::I32;
+  else
+    return std::nullopt;
+
+  unsigned numParallel = op.getNumParallel(),
+           numIterators = op.getNumIterators();
+  if (numParallel == 0 || numParallel == numIterators)
+    return std::nullopt;
+  unsigned lane = numParallel - 1;
+
+  llvm::SmallVector<Value> factors;
+  collectFactors(product, factors);
+  llvm::BitVector usedA(numIterators), usedB(numIterators);
+  for (Value factor : factors) {
+    llvm::BitVector used(numIterators);
+    markValue(op, factor, used);
+    bool isB = used.test(lane);
+    (isB ? usedB : usedA) |= used;
+    (isB ? contraction.b : contraction.a).push_back(factor);
+  }
+  if (contraction.a.empty() || contraction.b.empty())
+    return std::nullopt;
+
+  for (unsigned i = 0; i < numIterators; ++i) {
+    bool inA = usedA.test(i), inB = usedB.test(i);
+    if (i >= numParallel) {
+      if (!inA || !inB)
+        return std::nullopt; // a plain sum of one side times the other
+      contraction.k.push_back(i);
+    } else {
+      (inA == inB ? contraction.batch
+       : inA      ? contraction.m
+                  : contraction.n)
+          .push_back(i);
+    }
+  }
+  if (contraction.n.empty() || contraction.n.back() != lane)
+    return std::nullopt;
+  findEpilogue(contraction);
+  return contraction;
+}

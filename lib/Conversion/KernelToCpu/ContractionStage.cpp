@@ -1,0 +1,589 @@
+//===- ContractionStage.cpp - panels, blocks and the micro-kernel ---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//   for batch, outer n:
+//     for jc in steps of NC:            columns whose panel of b is packed at once
+//       pack b: [jr][k][NR], zeros behind the last column
+//       for outer m, for ic in steps of MC:
+//         pack a: [ir][k][MR]           unless it is read in place
+//         for jr in steps of NR, for ir in steps of MR:
+//           micro-kernel over all k, then the epilogue on its sums, then the store
+//
+// Packing evaluates the factors of its side, so that conversions and
+// dequantisation happen once per element of a panel. Rows that are left over go to
+// micro-kernels of 8, 4, 2, 1 rows, columns to one with fewer vectors whose last
+// store is masked: exact sizes, no padded reads.
+//
+//===----------------------------------------------------------------------===//
+
+#include "CpuForm.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace facet;
+using namespace facet::cpu;
+using namespace mlir;
+using kernel::StructuredOpInterface;
+
+namespace {
+
+/// The map behind a contraction, with the sums given instead of read.
+class EpiloguePoint : public LanePoint {
+public:
+  EpiloguePoint(Frame &frame, kernel::MapOp map, unsigned sumsInput,
+                llvm::ArrayRef<Value> iterators, LaneRange range, Value sums)
+      : LanePoint(frame, cast<StructuredOpInterface>(map.getOperation()),
+                  iterators, range),
+        sumsInput(sumsInput), sums(sums) {}
+
+protected:
+  Value read(unsigned input, llvm::ArrayRef<Value> index,
+             Value guard) override {
+    return input == sumsInput ? sums : LanePoint::read(input, index, guard);
+  }
+
+private:
+  unsigned sumsInput;
+  Value sums;
+};
+
+/// An operand in place: where it starts for one m (n) and k, and its steps.
+struct InPlace {
+  Value base, outerStep, kStep; // in elements
+};
+
+class StageEmitter {
+public:
+  StageEmitter(Frame &frame, const Contraction &contraction,
+               const ContractionPlan &plan, Value aPanel, Value bPanel)
+      : frame(frame), b(frame.b), c(contraction), plan(plan),
+        op(cast<StructuredOpInterface>(c.reduce.getOperation())),
+        aPanel(aPanel), bPanel(bPanel), extents(frame.extents(op)),
+        at(extents.size(), frame.i64(0)) {
+    element = c.reduce.getResult(0).getType();
+    element = cast<RankedTensorType>(element).getElementType();
+  }
+
+  void run();
+
+private:
+  using Body = llvm::function_ref<void()>;
+  /// Sets `at` for each of `iterators`, outermost first.
+  void forEach(llvm::ArrayRef<unsigned> iterators, Body body);
+  /// i from 0 below `n`, in steps of `step`; the body gets i and min(step, n − i).
+  void forBlocks(Value n, int64_t step,
+                 llvm::function_ref<void(Num, Num)> body);
+  /// Linear position in the nest of k, which `at` holds.
+  Num linearK();
+  Num depth(); // product of the extents of k
+
+  Value product(llvm::ArrayRef<Value> factors, LanePoint &point);
+  void packB(Num jc, Num columns);
+  void packPanelB(Num jc, Num jr, Num columns, Value panel);
+  void packA(Num ic, Num rows);
+  std::optional<InPlace> inPlace(llvm::ArrayRef<Value> factors,
+                                 std::optional<unsigned> outer);
+
+  void columnsOf(Num jc, Num columns, Num ic, Num rows);
+  void rowsOf(int64_t vectors, Num n0, Value bAt, Value bStep, Value mask,
+              Num ic, Num rows);
+  void tile(int64_t rows, int64_t vectors, Num m0, Num n0, Value a, Value aRow,
+            Value aStep, Value bAt, Value bStep, Value mask);
+  llvm::SmallVector<Value> place(Num m, Num n);
+  Value initialSum(Num m, Num n, Value mask);
+  void finish(Value sums, Num m, Num n, Value mask);
+
+  Value pointer(Value base, Value elements) {
+    return LLVM::GEPOp::create(b, base.getType(), element, base,
+                               llvm::ArrayRef<LLVM::GEPArg>{elements});
+  }
+  std::optional<int64_t> known(Value value) {
+    llvm::APInt constant;
+    if (matchPattern(value, m_ConstantInt(&constant)))
+      return constant.getSExtValue();
+    return std::nullopt;
+  }
+  int64_t columnsPerPanel() const { return plan.vectors * plan.lanes; }
+  Num one() { return frame.i64(1); }
+
+  Frame &frame;
+  LocBuilder &b;
+  Contraction c;
+  const ContractionPlan &plan;
+  StructuredOpInterface op;
+  Value aPanel, bPanel;
+  llvm::SmallVector<Value> extents, at;
+  Type element; // of the sums, and of both panels
+  std::optional<InPlace> aInPlace, bInPlace;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+void StageEmitter::forEach(llvm::ArrayRef<unsigned> iterators, Body body) {
+  llvm::SmallVector<Value> bounds;
+  for (unsigned i : iterators)
+    bounds.push_back(extents[i]);
+  llvm::SmallVector<Value> before = at;
+  loops::forNest(b, bounds, [&](llvm::ArrayRef<Value> index) {
+    for (auto [i, value] : llvm::zip_equal(iterators, index))
+      at[i] = value;
+    body();
+  });
+  at = before;
+}
+
+void StageEmitter::forBlocks(Value n, int64_t step,
+                             llvm::function_ref<void(Num, Num)> body) {
+  std::optional<int64_t> count = known(n);
+  if (count && *count <= step) {
+    if (*count > 0)
+      body(frame.i64(0), frame.num(n));
+    return;
+  }
+  auto loop = scf::ForOp::create(b, frame.i64(0), n, frame.i64(step));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Num i = frame.num(loop.getInductionVar());
+  bool whole = count && *count % step == 0;
+  body(i,
+       whole ? frame.i64(step) : loops::min(frame.num(n) - i, frame.i64(step)));
+}
+
+Num StageEmitter::linearK() {
+  Num linear = frame.i64(0);
+  for (unsigned i : c.k)
+    linear = linear * frame.num(extents[i]) + frame.num(at[i]);
+  return linear;
+}
+
+Num StageEmitter::depth() {
+  Num product = frame.i64(1);
+  for (unsigned i : c.k)
+    product = product * frame.num(extents[i]);
+  return product;
+}
+
+//===----------------------------------------------------------------------===//
+// Operands
+//===----------------------------------------------------------------------===//
+
+Value StageEmitter::product(llvm::ArrayRef<Value> factors, LanePoint &point) {
+  Num result;
+  for (Value factor : factors) {
+    Num value = frame.num(point.valueOf(factor));
+    result = result ? result * value : value;
+  }
+  return result;
+}
+
+/// One panel of b: for every k, the columns from jc + jr on.
+void StageEmitter::packPanelB(Num jc, Num jr, Num columns, Value panel) {
+  unsigned n = c.n.back();
+  auto vectors = [&](bool partial) {
+    forEach(c.k, [&] {
+      Num row = linearK() * columnsPerPanel();
+      for (int64_t v = 0; v < plan.vectors; ++v) {
+        Num first = jr + v * plan.lanes;
+        Value mask =
+            partial ? maskBelow(b, columns - first, plan.lanes) : Value();
+        llvm::SmallVector<Value> iterators = at;
+        iterators[n] = jc + first;
+        LanePoint point(frame, op, iterators, {n, plan.lanes, mask});
+        Num value = frame.num(widen(b, product(c.b, point), plan.lanes));
+        if (mask)
+          value = loops::select(frame.num(mask), value, value.like(0));
+        LLVM::StoreOp::create(b, value.get(),
+                              pointer(panel, row + v * plan.lanes),
+                              plan.lanes * element.getIntOrFloatBitWidth() / 8);
+      }
+    });
+  };
+  Num whole = jr + columnsPerPanel() <= columns;
+  std::optional<int64_t> isWhole = known(whole);
+  if (isWhole)
+    return vectors(!*isWhole);
+  auto ifOp = scf::IfOp::create(b, whole.get(), /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(ifOp.thenBlock());
+  vectors(false);
+  b.setInsertionPointToStart(ifOp.elseBlock());
+  vectors(true);
+}
+
+void StageEmitter::packB(Num jc, Num columns) {
+  forBlocks(columns, columnsPerPanel(), [&](Num jr, Num) {
+    packPanelB(jc, jr, columns, pointer(bPanel, jr * depth()));
+  });
+}
+
+/// Rows ic.. of a, as [ir][k][MR]; rows behind the last are never read.
+void StageEmitter::packA(Num ic, Num rows) {
+  unsigned k = c.k.back();
+  auto outerK = llvm::ArrayRef(c.k).drop_back();
+  std::optional<unsigned> m;
+  if (!c.m.empty())
+    m = c.m.back();
+  forBlocks(rows, 1, [&](Num r, Num) {
+    if (m)
+      at[*m] = ic + r;
+    // Row r lies in block r / MR, which holds MR rows (fewer at the end, but spaced
+    // alike).
+    Num blockRow = loops::quotient(r, plan.rows);
+    Num within = r - blockRow * plan.rows;
+    Num start = blockRow * plan.rows * depth() + within;
+    forEach(outerK, [&] {
+      auto elements = [&](Num base, int64_t count) {
+        at[k] = base;
+        LanePoint point(frame, op, at, {k, count, Value()});
+        Value value = widen(b, product(c.a, point), count);
+        Num first = start + linearK() * plan.rows;
+        for (int64_t i = 0; i < count; ++i) {
+          Value one = vector::ExtractOp::create(b, value, i);
+          LLVM::StoreOp::create(b, one, pointer(aPanel, first + i * plan.rows));
+        }
+        at[k] = frame.i64(0);
+      };
+      Num extent = frame.num(extents[k]);
+      Num whole = extent & -plan.lanes;
+      auto loop =
+          scf::ForOp::create(b, frame.i64(0), whole, frame.i64(plan.lanes));
+      {
+        OpBuilder::InsertionGuard guard(b);
+        b.setInsertionPointToStart(loop.getBody());
+        elements(frame.num(loop.getInductionVar()), plan.lanes);
+      }
+      auto tail = scf::ForOp::create(b, whole, extent, one());
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(tail.getBody());
+      elements(frame.num(tail.getInductionVar()), 1);
+    });
+    if (m)
+      at[*m] = frame.i64(0);
+  });
+}
+
+/// An operand that is one element of memory, in the type of the sums: read where
+/// it is. `outer` is its m or n.
+std::optional<InPlace> StageEmitter::inPlace(llvm::ArrayRef<Value> factors,
+                                             std::optional<unsigned> outer) {
+  if (factors.size() != 1 || c.k.size() != 1)
+    return std::nullopt;
+  auto argument = dyn_cast<BlockArgument>(factors[0]);
+  if (!argument || argument.getArgNumber() >= op.getInputs().size())
+    return std::nullopt;
+  unsigned input = argument.getArgNumber();
+  const Storage &storage = frame.tensors[op.getInputs()[input]];
+  if (storage.kind != Storage::Memory || storage.element != element)
+    return std::nullopt;
+  InPlace result{frame.i64(0), frame.i64(0), frame.i64(0)};
+  for (auto [subscript, stride] :
+       llvm::zip_equal(op.getAccess(input).getSubscripts(), storage.strides)) {
+    if (subscript.kind == kernel::Subscript::Element)
+      return std::nullopt;
+    if (subscript.kind == kernel::Subscript::Constant) {
+      result.base =
+          frame.num(result.base) + frame.num(stride) * subscript.value;
+      continue;
+    }
+    bool isOuter = outer && subscript.value == int64_t(*outer);
+    bool isK = subscript.value == int64_t(c.k[0]);
+    Value &step = isOuter ? result.outerStep : isK ? result.kStep : result.base;
+    Num add = frame.num(stride);
+    if (!isOuter && !isK)
+      add = add * frame.num(at[subscript.value]);
+    step = frame.num(step) + add;
+  }
+  result.base = pointer(storage.pointer, result.base);
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+/// The sums of one row and vector: through the epilogue, to memory.
+void StageEmitter::finish(Value sums, Num m, Num n, Value mask) {
+  llvm::SmallVector<Value> iterators = place(m, n);
+  unsigned numParallel = op.getNumParallel();
+  if (!c.epilogue) {
+    llvm::SmallVector<Value> index(
+        llvm::ArrayRef(iterators).take_front(numParallel));
+    storeLanes(b, frame.tensors[c.reduce.getResult(0)], index, c.n.back(),
+               plan.lanes, mask, sums);
+    return;
+  }
+  llvm::SmallVector<Value> index(numParallel);
+  for (unsigned i = 0; i < numParallel; ++i)
+    index[c.epilogueIterator[i]] = iterators[i];
+  unsigned lane = c.epilogueIterator[c.n.back()];
+  kernel::MapOp map = c.epilogue;
+  EpiloguePoint point(frame, map, c.epilogueInput, index,
+                      {lane, plan.lanes, mask}, sums);
+  for (auto [value, result] : llvm::zip_equal(point.body(), map.getResults()))
+    storeLanes(b, frame.tensors[result], index, lane, plan.lanes, mask, value);
+}
+
+/// Iterators of the reduction at one row and the first column of a vector.
+llvm::SmallVector<Value> StageEmitter::place(Num m, Num n) {
+  llvm::SmallVector<Value> iterators = at;
+  if (!c.m.empty())
+    iterators[c.m.back()] = m;
+  iterators[c.n.back()] = n;
+  return iterators;
+}
+
+Value StageEmitter::initialSum(Num m, Num n, Value mask) {
+  llvm::SmallVector<Value> index = place(m, n);
+  index.resize(op.getNumParallel());
+  return loadLanes(b, frame.tensors[c.reduce.getInits()[0]], index, c.n.back(),
+                   plan.lanes, mask);
+}
+
+void StageEmitter::tile(int64_t rows, int64_t vectors, Num m0, Num n0, Value a,
+                        Value aRow, Value aStep, Value bAt, Value bStep,
+                        Value mask) {
+  auto type = VectorType::get({plan.lanes}, element);
+  llvm::SmallVector<Value> inits;
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t v = 0; v < vectors; ++v)
+      inits.push_back(initialSum(m0 + r, n0 + v * plan.lanes,
+                                 v == vectors - 1 ? mask : Value()));
+  llvm::SmallVector<Type> types(rows * vectors, type);
+  Value readMask = bInPlace ? mask : Value();
+  auto kernel =
+      MicroKernelOp::create(b, types, c.dot, rows, vectors, plan.lanes, a, aRow,
+                            aStep, bAt, bStep, depth(), readMask, inits);
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t v = 0; v < vectors; ++v)
+      finish(kernel.getResult(r * vectors + v), m0 + r, n0 + v * plan.lanes,
+             v == vectors - 1 ? mask : Value());
+}
+
+void StageEmitter::rowsOf(int64_t vectors, Num n0, Value bAt, Value bStep,
+                          Value mask, Num ic, Num rows) {
+  auto emit = [&](int64_t count, Num r) {
+    Value a, aRow, aStep;
+    if (aInPlace) {
+      aRow = aInPlace->outerStep;
+      aStep = aInPlace->kStep;
+      a = pointer(aInPlace->base, (ic + r) * frame.num(aRow));
+    } else {
+      // Blocks are spaced by MR rows; within one, r counts from its start.
+      Num block = loops::quotient(r, plan.rows);
+      Num within = r - block * plan.rows;
+      aRow = one();
+      aStep = frame.i64(plan.rows);
+      a = pointer(aPanel, block * plan.rows * depth() + within);
+    }
+    tile(count, vectors, ic + r, n0, a, aRow, aStep, bAt, bStep, mask);
+  };
+  std::optional<int64_t> total = known(rows);
+  int64_t full = plan.rows;
+  Num done = frame.i64(0);
+  if (!total || *total >= full) {
+    done = total ? frame.i64(*total / full * full)
+                 : loops::quotient(rows, full) * full;
+    if (total && *total < 2 * full) {
+      emit(full, frame.i64(0));
+    } else {
+      auto loop = scf::ForOp::create(b, frame.i64(0), done, frame.i64(full));
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(loop.getBody());
+      emit(full, frame.num(loop.getInductionVar()));
+    }
+  }
+  int64_t power = 1;
+  while (power * 2 < full)
+    power *= 2;
+  Num r = done;
+  for (; power > 0; power /= 2) {
+    if (total) {
+      if ((*total % full) & power) {
+        emit(power, r);
+        r = r + power;
+      }
+      continue;
+    }
+    Num wanted = ((rows - done) & power) != 0;
+    loops::ifHolds(b, wanted, [&] { emit(power, r); });
+    r = r + loops::select(wanted, frame.i64(power), frame.i64(0));
+  }
+}
+
+void StageEmitter::columnsOf(Num jc, Num columns, Num ic, Num rows) {
+  auto sliver = [&](int64_t vectors, Num jr, Value mask) {
+    Value at = bInPlace ? pointer(bInPlace->base, jc + jr)
+                        : pointer(bPanel, jr * depth());
+    Value step =
+        bInPlace ? bInPlace->kStep : Value(frame.i64(columnsPerPanel()));
+    rowsOf(vectors, jc + jr, at, step, mask, ic, rows);
+  };
+  std::optional<int64_t> total = known(columns);
+  int64_t full = columnsPerPanel();
+  Num done = frame.i64(0);
+  if (!total || *total >= full) {
+    done = total ? frame.i64(*total / full * full)
+                 : loops::quotient(columns, full) * full;
+    auto loop = scf::ForOp::create(b, frame.i64(0), done, frame.i64(full));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    sliver(plan.vectors, frame.num(loop.getInductionVar()), Value());
+  }
+  if (total && *total % full == 0)
+    return;
+  Num rest = columns - done;
+  for (int64_t vectors = 1; vectors <= plan.vectors; ++vectors) {
+    int64_t low = (vectors - 1) * plan.lanes, high = vectors * plan.lanes;
+    if (total) {
+      int64_t left = *total % full;
+      if (left <= low || left > high)
+        continue;
+      sliver(vectors, done,
+             left == high ? Value()
+                          : maskBelow(b, frame.i64(left - low), plan.lanes));
+      continue;
+    }
+    Num wanted = (rest > low) & (rest <= high);
+    loops::ifHolds(b, wanted, [&] {
+      sliver(vectors, done, maskBelow(b, rest - low, plan.lanes));
+    });
+  }
+}
+
+void StageEmitter::run() {
+  auto outerM = llvm::ArrayRef(c.m).drop_back(c.m.empty() ? 0 : 1);
+  auto outerN = llvm::ArrayRef(c.n).drop_back();
+  Value m = c.m.empty() ? Value(one()) : extents[c.m.back()];
+  Value n = extents[c.n.back()];
+  std::optional<unsigned> mIterator;
+  if (!c.m.empty())
+    mIterator = c.m.back();
+  forEach(c.batch, [&] {
+    forEach(outerN, [&] {
+      forBlocks(n, plan.columnBlock, [&](Num jc, Num columns) {
+        if (plan.packB)
+          packB(jc, columns);
+        else
+          bInPlace = inPlace(c.b, c.n.back());
+        forEach(outerM, [&] {
+          forBlocks(m, plan.rowBlock, [&](Num ic, Num rows) {
+            if (plan.packA)
+              packA(ic, rows);
+            else
+              aInPlace = inPlace(c.a, mIterator);
+            columnsOf(jc, columns, ic, rows);
+          });
+        });
+      });
+    });
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Plan
+//===----------------------------------------------------------------------===//
+
+/// True when the factors are one element in the type of the sums, whose last
+/// dimension is `last` when that is asked for.
+static bool readsInPlace(Contraction &c, llvm::ArrayRef<Value> factors,
+                         std::optional<unsigned> last) {
+  auto op = cast<StructuredOpInterface>(c.reduce.getOperation());
+  Type element = loops::elementType(op->getResult(0));
+  if (factors.size() != 1 || c.k.size() != 1)
+    return false;
+  auto argument = dyn_cast<BlockArgument>(factors[0]);
+  if (!argument || argument.getArgNumber() >= op.getInputs().size() ||
+      argument.getType() != element)
+    return false;
+  auto access = op.getAccess(argument.getArgNumber());
+  if (access.hasGather())
+    return false;
+  if (!last)
+    return true;
+  auto subscripts = access.getSubscripts();
+  unsigned uses = llvm::count(
+      subscripts, kernel::Subscript{kernel::Subscript::Iterator, *last});
+  return uses == 1 && subscripts.back() ==
+                          kernel::Subscript{kernel::Subscript::Iterator, *last};
+}
+
+void CpuForm::choosePlan(Contraction &c) {
+  auto op = cast<StructuredOpInterface>(c.reduce.getOperation());
+  ContractionPlan &plan = plans[op];
+  plan.lanes = c.dot == Dot::F64 ? lanes / 2 : lanes;
+  auto extent =
+      [&](llvm::ArrayRef<unsigned> iterators) -> std::optional<int64_t> {
+    if (iterators.empty())
+      return 1;
+    return knownExtent(op, iterators.back());
+  };
+  std::optional<int64_t> m = extent(c.m), n = extent(c.n);
+  // rows·vectors sums, the vectors of b and one broadcast must fit the registers.
+  bool wide = target.vectorRegisters >= 32;
+  plan.rows = wide ? 8 : 4;
+  plan.vectors = 3;
+  if (m &&
+      *m <=
+          4) { // few rows: b is what takes the time, many sums hide the latency
+    plan.rows = *m;
+    plan.vectors =
+        std::min<int64_t>(8, (target.vectorRegisters - 1) / (*m + 1));
+  }
+  if (n)
+    plan.vectors = std::max<int64_t>(
+        1, std::min<int64_t>(plan.vectors, llvm::divideCeil(*n, plan.lanes)));
+  // Rows of a in place fall into one set of the first cache when their distance is
+  // a power of two; a packed a costs half a cycle per element, paid back per column.
+  std::optional<int64_t> k = extent(c.k);
+  bool shallow = k && *k <= 512;
+  bool narrow = n && *n < 256;
+  plan.packA = !readsInPlace(c, c.a, std::nullopt) || !(shallow || narrow);
+  // Packing b costs about a third of a cycle per element and is paid back per row.
+  bool bReadable = readsInPlace(c, c.b, c.n.back());
+  plan.packB = !bReadable || !m || *m > 4 * plan.rows;
+  plan.rowBlock = 12 * plan.rows;
+  plan.columnBlock = 16 * plan.vectors * plan.lanes;
+
+  Type element = loops::elementType(op->getResult(0));
+  if (plan.packB)
+    plan.bSlot = addPanel(op, element, c.n.back(), plan.columnBlock,
+                          plan.vectors * plan.lanes, c.k);
+  if (plan.packA) {
+    std::optional<unsigned> iterator;
+    if (!c.m.empty())
+      iterator = c.m.back();
+    plan.aSlot = addPanel(op, element, iterator, plan.rowBlock, plan.rows, c.k);
+  }
+}
+
+/// Scratch for a packed block: at most `block` of `outer`, rounded up to `unit`,
+/// times all of `k`.
+unsigned CpuForm::addPanel(StructuredOpInterface op, Type element,
+                           std::optional<unsigned> outer, int64_t block,
+                           int64_t unit, llvm::ArrayRef<unsigned> k) {
+  auto extent = [op](unsigned i) -> loops::Workspace::Extent {
+    OpFoldResult mixed = StructuredOpInterface(op).getMixedExtents()[i];
+    return [mixed](Frame &f) { return f.num(f.extent(mixed)); };
+  };
+  std::vector<loops::Workspace::Extent> dims;
+  dims.push_back([=](Frame &f) {
+    Num count = outer ? loops::min(extent(*outer)(f), f.i64(block)) : f.i64(1);
+    return loops::quotient(count + (unit - 1), unit) * unit;
+  });
+  for (unsigned i : k)
+    dims.push_back(extent(i));
+  return workspace.add(element, std::move(dims));
+}
+
+void CpuForm::emitContraction(Contraction &c) {
+  const ContractionPlan &plan = plans[c.reduce.getOperation()];
+  Value a = plan.packA ? placed[plan.aSlot].pointer : Value();
+  Value bPanel = plan.packB ? placed[plan.bSlot].pointer : Value();
+  StageEmitter(frame, c, plan, a, bPanel).run();
+}

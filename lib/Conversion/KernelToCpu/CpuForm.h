@@ -1,0 +1,69 @@
+//===- CpuForm.h - a kernel computed in vectors ---------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef FACET_LIB_CONVERSION_KERNELTOCPU_CPUFORM_H
+#define FACET_LIB_CONVERSION_KERNELTOCPU_CPUFORM_H
+
+#include "../KernelToLoops/OwnForm.h"
+#include "Contraction.h"
+#include "LanePoint.h"
+#include "facet/Conversion/KernelToCpu.h"
+
+#include "llvm/ADT/MapVector.h"
+
+#include <map>
+
+namespace facet::cpu {
+
+class CpuForm : public loops::OwnForm {
+public:
+  CpuForm(kernel::FuncOp kernel, loops::Functions &functions,
+          const CpuTarget &target);
+
+protected:
+  void emitOp(kernel::StructuredOpInterface op) override;
+  bool hasHome(mlir::Value value) override;
+
+private:
+  // LaneOps.cpp: one op, its innermost loop in vectors.
+  void emitLaneMap(kernel::MapOp op);
+  void emitLaneReduce(kernel::ReduceOp op);
+  void emitLaneSoftmax(kernel::SoftmaxOp op);
+  /// The parallel iterator along which neighbours should be computed together;
+  /// nullopt when there is none worth it.
+  std::optional<unsigned> parallelLane(kernel::StructuredOpInterface op);
+  /// How many inputs of `op` are read at neighbouring places along `iterator`.
+  unsigned neighbours(kernel::StructuredOpInterface op, unsigned iterator);
+  mlir::Value horizontal(kernel::ReduceKind kind, mlir::Value value);
+  mlir::Value identity(kernel::ReduceKind kind, mlir::Type type, unsigned init);
+
+  using LaneBody = llvm::function_ref<void(mlir::Value base, mlir::Value mask)>;
+  /// 0 ≤ base < n in steps of a vector; the last, partial one under a mask.
+  void forLanes(mlir::Value n, LaneBody body);
+  using LaneFold = llvm::function_ref<llvm::SmallVector<mlir::Value>(
+      mlir::Value base, mlir::Value mask, mlir::ValueRange state)>;
+  llvm::SmallVector<mlir::Value>
+  foldLanes(mlir::Value n, mlir::ValueRange start, LaneFold body);
+
+  // ContractionStage.cpp
+  void choosePlan(Contraction &contraction);
+  void emitContraction(Contraction &contraction);
+  unsigned addPanel(kernel::StructuredOpInterface op, mlir::Type element,
+                    std::optional<unsigned> outer, int64_t block, int64_t unit,
+                    llvm::ArrayRef<unsigned> k);
+  bool canFuse(const Contraction &contraction);
+  bool isNibble(mlir::Value tensor);
+  /// The extent of an iterator that is a number or a fixed size.
+  std::optional<int64_t> knownExtent(kernel::StructuredOpInterface op,
+                                     unsigned iterator);
+
+  CpuTarget target;
+  int64_t lanes;                                                // of 32 bits
+  llvm::MapVector<mlir::Operation *, Contraction> contractions; // by reduce op
+  std::map<mlir::Operation *, ContractionPlan> plans;
+  llvm::DenseSet<mlir::Operation *> fused; // epilogues of contractions
+};
+
+} // namespace facet::cpu
+
+#endif // FACET_LIB_CONVERSION_KERNELTOCPU_CPUFORM_H
