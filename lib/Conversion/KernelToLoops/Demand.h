@@ -28,10 +28,11 @@ public:
   /// The byte array of a tracked op, Nothing for others.
   Storage array(mlir::Operation *op, llvm::ArrayRef<Storage> placed) const;
 
-  /// Emits: clear the arrays of `clear`ed ops, then for every op from last to
-  /// first, at every needed point whose conditions hold: check subscripts (the judge
-  /// leaves that to the road), mark what is read. `frame.status` says afterwards whether an
-  /// index was out of range. `frame.tensors` must know the parameters.
+  /// Emits: clear the arrays of ops that are no output, then for every op from last
+  /// to first, at every needed point whose conditions hold: check subscripts (the
+  /// judge leaves that to the road), mark what is read. `frame.status` says
+  /// afterwards whether an index was out of range. `frame.tensors` must know the
+  /// parameters; the arrays of outputs are filled by the caller.
   void emit(Frame &frame, llvm::ArrayRef<Storage> placed);
   /// i1 per op: may it be needed at all? Null: yes. Valid behind emit().
   mlir::Value isNeeded(mlir::Operation *op) const { return needed.lookup(op); }
