@@ -268,7 +268,7 @@ Expected<Array> facet::readNpy(StringRef contents, ScalarType type) {
 
   Header header;
   if (Error error = HeaderParser(data.take_front(length)).parse(header))
-    return std::move(error);
+    return error;
   data = data.drop_front(length);
 
   // Does the file hold this type?
@@ -318,7 +318,7 @@ Expected<Array> facet::readNpy(StringRef contents, ScalarType type) {
         return bad("its last axis is " + Twine(array.shape.back()) + "; " +
                    spelling(type) + " needs an even one");
       if (Error error = pack(array.bytes, type))
-        return std::move(error);
+        return error;
     } else {
       if (array.shape.back() > INT64_MAX / 2)
         return bad("its shape " + shapeText(array.shape) +
