@@ -33,6 +33,7 @@ int runAs(const Verb &verb, llvm::ArrayRef<llvm::StringRef> args);
 int runDis(const Verb &verb, llvm::ArrayRef<llvm::StringRef> args);
 int runInfo(const Verb &verb, llvm::ArrayRef<llvm::StringRef> args);
 int runDiff(const Verb &verb, llvm::ArrayRef<llvm::StringRef> args);
+int runRun(const Verb &verb, llvm::ArrayRef<llvm::StringRef> args);
 int runManual(const Verb &verb, llvm::ArrayRef<llvm::StringRef> args);
 
 //===----------------------------------------------------------------------===//

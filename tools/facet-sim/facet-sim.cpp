@@ -26,6 +26,11 @@ static const Verb verbs[] = {
     {"dis", "prints a program as text", "FILE.engine [-o FILE.s]", runDis},
     {"info", "says what a program is", "FILE.engine [--json] [-o FILE]",
      runInfo},
+    {"run", "runs a program and reports what it does wrong",
+     "FILE.engine [BUFFER=FILE.npy ...] [--json FILE] [--no-check] "
+     "[--max-steps N]\nBUFFER=IN.npy:OUT.npy for a buffer that is given and "
+     "written",
+     runRun},
     {"diff", "compares two programs", "A.engine B.engine", runDiff},
     {"manual", "prints the reference tables, or keeps those of a page current",
      "instructions|machines | --check FILE.md | --update FILE.md", runManual},

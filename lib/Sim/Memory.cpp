@@ -1,0 +1,146 @@
+//===- Memory.cpp - what a core can store, byte by byte -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Three memories, each of lines: 128 partitions of sbuf and of psum, the buffers
+// of hbm. Beside each byte one bit says whether something wrote it:
+//
+//   write [4, 8)    written 0b11110000
+//   read  [2, 6)    -> byte 2 was never written
+//
+// Pages come from the host untouched, so a large memory that a program leaves
+// alone costs nothing. Callers have looked at bounds before.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Memory.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace facet;
+using namespace facet::sim;
+
+Memory::Store Memory::make(int64_t lines, int64_t lineBytes, bool track) {
+  Store store;
+  store.lineBytes = lineBytes;
+  // One byte at least: an empty buffer is no failure.
+  store.data.reset(static_cast<uint8_t *>(
+      std::calloc(size_t(lines), size_t(std::max<int64_t>(lineBytes, 1)))));
+  if (track)
+    store.written.reset(static_cast<uint8_t *>(
+        std::calloc(size_t(lines), size_t(lineBytes / 8 + 1))));
+  ok &= store.data && (store.written || !track);
+  return store;
+}
+
+Memory::Memory(const Program &program, bool track) {
+  const Machine &m = program.machine;
+  sbuf = make(m.core.partitions, m.sbuf.partitionBytes, track);
+  psum = make(m.core.partitions, m.psum.banks * m.psum.bankBytes, track);
+  for (const Buffer &b : program.buffers)
+    buffers.push_back(b.space == Space::Hbm ? make(1, int64_t(b.bytes), track)
+                                            : Store());
+}
+
+Line Memory::line(const Access &access, uint64_t row) const {
+  switch (access.space) {
+  case Space::Sbuf:
+    return sbuf.line(access.partition + int64_t(row));
+  case Space::Psum:
+    return psum.line(access.partition + int64_t(row));
+  default:
+    return hbm(access.buffer);
+  }
+}
+
+int64_t Memory::firstUnwritten(const Line &line, int64_t begin, int64_t end) {
+  for (int64_t at = begin; at < end; ++at) {
+    if (at % 8 == 0)
+      while (at + 8 <= end && line.written[at / 8] == 0xff)
+        at += 8;
+    if (at < end && !(line.written[at / 8] >> (at % 8) & 1))
+      return at;
+  }
+  return -1;
+}
+
+void Memory::markWritten(const Line &line, int64_t begin, int64_t end) {
+  for (; begin < end && begin % 8; ++begin)
+    line.written[begin / 8] |= uint8_t(1u << (begin % 8));
+  if (begin < end)
+    std::memset(line.written + begin / 8, 0xff, size_t((end - begin) / 8));
+  for (begin = std::max(begin, end - end % 8); begin < end; ++begin)
+    line.written[begin / 8] |= uint8_t(1u << (begin % 8));
+}
+
+/// Copies elements of `Size` bytes between a strided and a dense row.
+template <unsigned Size, bool ToPacked>
+static void copyStrided(uint8_t *memory, int64_t step, uint8_t *packed,
+                        int64_t count) {
+  for (int64_t i = 0; i != count; ++i) {
+    uint8_t *at = memory + i * step * int64_t(Size);
+    if (ToPacked)
+      std::memcpy(packed + i * int64_t(Size), at, Size);
+    else
+      std::memcpy(at, packed + i * int64_t(Size), Size);
+  }
+}
+
+template <bool ToPacked>
+static void copyRun(unsigned size, uint8_t *memory, int64_t step,
+                    uint8_t *packed, int64_t count) {
+  if (step == 1 || count == 1) {
+    size_t bytes = size_t(count) * size;
+    std::memcpy(ToPacked ? packed : memory, ToPacked ? memory : packed, bytes);
+    return;
+  }
+  switch (size) {
+  case 1:
+    return copyStrided<1, ToPacked>(memory, step, packed, count);
+  case 2:
+    return copyStrided<2, ToPacked>(memory, step, packed, count);
+  case 4:
+    return copyStrided<4, ToPacked>(memory, step, packed, count);
+  default:
+    return copyStrided<8, ToPacked>(memory, step, packed, count);
+  }
+}
+
+int64_t Memory::read(const Region &region, uint64_t row, uint8_t *packed,
+                     const uint8_t *wanted) const {
+  Line at = line(*region.access, row);
+  int64_t size = region.bytes(), start = rowStart(region, row), missing = -1;
+  forEachRun(*region.access, [&](int64_t first, int64_t count, int64_t step) {
+    int64_t begin = start + first * size;
+    copyRun<true>(unsigned(size), at.data + begin, step, packed, count);
+    packed += count * size;
+    if (at.written && missing < 0) {
+      if (step == 1 && !wanted)
+        missing = firstUnwritten(at, begin, begin + count * size);
+      else
+        for (int64_t i = 0; i != count && missing < 0; ++i)
+          if (int64_t element = begin + i * step * size; !wanted || wanted[i])
+            missing = firstUnwritten(at, element, element + size);
+    }
+    if (wanted)
+      wanted += count;
+  });
+  return missing;
+}
+
+void Memory::write(const Region &region, uint64_t row, const uint8_t *packed) {
+  Line at = line(*region.access, row);
+  int64_t size = region.bytes(), start = rowStart(region, row);
+  forEachRun(*region.access, [&](int64_t first, int64_t count, int64_t step) {
+    int64_t begin = start + first * size;
+    copyRun<false>(unsigned(size), at.data + begin, step,
+                   const_cast<uint8_t *>(packed), count);
+    packed += count * size;
+    if (!at.written)
+      return;
+    if (step == 1)
+      return markWritten(at, begin, begin + count * size);
+    for (int64_t i = 0; i != count; ++i)
+      markWritten(at, begin + i * step * size, begin + i * step * size + size);
+  });
+}

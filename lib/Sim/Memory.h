@@ -1,0 +1,107 @@
+//===- Memory.h - what a core can store, byte by byte ---------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef FACET_LIB_SIM_MEMORY_H
+#define FACET_LIB_SIM_MEMORY_H
+
+#include "facet/Isa/Program.h"
+
+#include <cstdlib>
+#include <memory>
+
+namespace facet::sim {
+
+/// One partition of sbuf or psum, or one buffer of hbm.
+struct Line {
+  uint8_t *data = nullptr;
+  /// One bit per byte: something wrote it. Null when nobody asks.
+  uint8_t *written = nullptr;
+  int64_t size = 0;
+};
+
+/// An access with its affine form worked out: where its first element lies.
+struct Region {
+  const Access *access = nullptr;
+  const char *name = ""; // of the operand
+  int64_t start = 0;
+  size_t elements() const { return size_t(access->elements()); }
+  unsigned bytes() const { return dtypeBytes(access->dtype); }
+};
+
+class Memory {
+public:
+  Memory(const Program &program, bool track);
+  /// False when the host has not that much memory.
+  bool allocated() const { return ok; }
+
+  Line hbm(unsigned buffer) const { return buffers[buffer].line(); }
+  /// The line that a row of an access lies in.
+  Line line(const Access &access, uint64_t row) const;
+  /// The byte in its line where a row of a region starts.
+  static int64_t rowStart(const Region &region, uint64_t row) {
+    return region.start +
+           int64_t(row) * region.access->rowStep * int64_t(region.bytes());
+  }
+
+  /// Gathers a row, element after element. Returns the first byte of an element
+  /// that was not all written, or -1. `wanted`, if given, says which elements
+  /// matter.
+  int64_t read(const Region &region, uint64_t row, uint8_t *packed,
+               const uint8_t *wanted = nullptr) const;
+  void write(const Region &region, uint64_t row, const uint8_t *packed);
+
+  /// The first byte in [begin, end) of a line that nothing wrote, or -1.
+  static int64_t firstUnwritten(const Line &line, int64_t begin, int64_t end);
+  static void markWritten(const Line &line, int64_t begin, int64_t end);
+
+private:
+  struct Free {
+    void operator()(uint8_t *p) const { std::free(p); }
+  };
+  using Bytes = std::unique_ptr<uint8_t, Free>;
+  struct Store {
+    Bytes data, written;
+    int64_t lineBytes = 0;
+    Line line(int64_t n = 0) const {
+      return {data.get() + n * lineBytes,
+              written ? written.get() + n * ((lineBytes + 7) / 8) : nullptr,
+              lineBytes};
+    }
+  };
+  Store make(int64_t lines, int64_t lineBytes, bool track);
+
+  Store sbuf, psum;
+  std::vector<Store> buffers; // parallel to Program::buffers
+  bool ok = true;
+};
+
+/// Calls run(first element, count, step) for each innermost dimension of a row;
+/// elements and steps as in Access.
+template <typename Run>
+void forEachRun(const Access &access, Run run) {
+  if (access.rank == 0)
+    return run(int64_t(0), int64_t(1), int64_t(1));
+  unsigned inner = access.rank - 1u;
+  uint32_t index[maxDims] = {};
+  int64_t first = 0;
+  for (;;) {
+    run(first, int64_t(access.count[inner]), access.step[inner]);
+    unsigned d = inner;
+    while (d != 0) {
+      --d;
+      first += access.step[d];
+      if (++index[d] != access.count[d])
+        break;
+      first -= access.step[d] * int64_t(access.count[d]);
+      index[d] = 0;
+      if (d == 0)
+        return;
+    }
+    if (inner == 0)
+      return;
+  }
+}
+
+} // namespace facet::sim
+
+#endif // FACET_LIB_SIM_MEMORY_H

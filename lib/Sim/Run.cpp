@@ -1,0 +1,312 @@
+//===- Run.cpp - which instruction comes next -----------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Goes round the queues and lets each issue one instruction when its waits hold:
+//
+//   sync    dma_copy ..., update(full += 1)       round 1: runs, full = 16
+//   tensor  load_weights ..., wait(full >= 16)    round 1: runs
+//   vector  copy ..., wait(summed >= 1)           waits until tensor has got on
+//
+// An instruction's effect and its updates happen at once. That is one of the
+// orders the semaphores allow, and a program without races has the same result
+// in all of them. A round in which nobody could go on is a deadlock: semaphores
+// change by instructions only.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Core.h"
+
+#include <cstring>
+
+using namespace facet;
+using namespace facet::sim;
+using llvm::Twine;
+
+Core::Core(const Program &program, const RunOptions &options, RunResult &result)
+    : program(program), machine(program.machine), options(options),
+      result(result), memory(program, options.checks) {
+  for (unsigned q = 0; q != program.queues.size(); ++q)
+    streams.emplace_back(program, q);
+  for (const SemaphoreInfo &s : program.semaphores)
+    semaphores.push_back(s.initial);
+  if (options.checks)
+    groups.resize(size_t(machine.core.partitions * machine.psum.banks *
+                         machine.psum.bankBytes / 4));
+  result.queues.resize(program.queues.size());
+}
+
+static bool isGiven(BufferKind kind) {
+  return kind == BufferKind::In || kind == BufferKind::InOut ||
+         kind == BufferKind::Const;
+}
+
+bool Core::load(const std::vector<std::vector<uint8_t>> &given) {
+  if (!memory.allocated()) {
+    findInProgram("SIM-MEMORY", "this host has not the memory to hold the "
+                                "buffers of the program");
+    return false;
+  }
+  for (unsigned b = 0; b != program.buffers.size(); ++b) {
+    const Buffer &buffer = program.buffers[b];
+    bool data = buffer.kind == BufferKind::Data;
+    if (buffer.space != Space::Hbm || !(data || isGiven(buffer.kind)))
+      continue;
+    const std::vector<uint8_t> &bytes = data ? buffer.data : given[b];
+    if (bytes.size() != buffer.bytes) {
+      findInProgram("SIM-INPUT", "buffer '" + buffer.name + "' is given " +
+                                     Twine(bytes.size()) + " bytes, it has " +
+                                     Twine(buffer.bytes));
+      return false;
+    }
+    Line line = memory.hbm(b);
+    std::copy(bytes.begin(), bytes.end(), line.data);
+    if (line.written)
+      Memory::markWritten(line, 0, line.size);
+  }
+  return true;
+}
+
+void Core::store(std::vector<std::vector<uint8_t>> &taken) const {
+  for (unsigned b = 0; b != program.buffers.size(); ++b) {
+    const Buffer &buffer = program.buffers[b];
+    if (buffer.space != Space::Hbm ||
+        (buffer.kind != BufferKind::Out && buffer.kind != BufferKind::InOut))
+      continue;
+    Line line = memory.hbm(b);
+    taken[b].assign(line.data, line.data + line.size);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Semaphores
+//===----------------------------------------------------------------------===//
+
+std::string Core::semaphoreName(unsigned semaphore) const {
+  const std::string &name = program.semaphores[semaphore].name;
+  return name.empty() ? "s" + std::to_string(semaphore) : name;
+}
+
+/// What a wait needs, here and now.
+static int64_t needed(const Stream &stream, const Wait &wait) {
+  // Rounds stay below 2^47 (steps < 2^16, instructions < 2^31), so this fits.
+  return wait.value + wait.perRound * stream.round(wait.ref.ring());
+}
+
+bool Core::ready(unsigned q, const Wait &wait) const {
+  if (!wait.ref.present())
+    return true;
+  int64_t need = needed(streams[q], wait);
+  int64_t have = semaphores[size_t(int64_t(wait.ref.base()) +
+                                   streams[q].slot(wait.ref.ring()))];
+  return wait.ref.equal() ? have == need || need < 0 : have >= need;
+}
+
+bool Core::ready(unsigned q) const {
+  const Instruction &i = streams[q].now();
+  return ready(q, i.waits[0]) && ready(q, i.waits[1]);
+}
+
+void Core::update(const Update &update) {
+  if (!update.ref.present())
+    return;
+  unsigned s =
+      update.ref.base() + unsigned(streams[queue].slot(update.ref.ring()));
+  // Each DMA engine performs the updates of a transfer once.
+  int64_t times = current->isTransfer() ? machine.dma.engines : 1;
+  int64_t value = semaphores[s] + update.amount * times;
+  if (value < 0 || value > machine.semaphore.maxValue) {
+    find("SIM-SEMAPHORE",
+         "brings semaphore " + semaphoreName(s) + " from " +
+             Twine(semaphores[s]) + " to " + Twine(value) +
+             ", allowed are 0 to " + Twine(machine.semaphore.maxValue),
+         /*fatal=*/true);
+    return;
+  }
+  semaphores[s] = int32_t(value);
+}
+
+//===----------------------------------------------------------------------===//
+// Instructions
+//===----------------------------------------------------------------------===//
+
+void Core::execute() {
+  if (!resolve())
+    return;
+  switch (current->op()) {
+  case Opcode::Nop:
+  case Opcode::Loop:
+  case Opcode::End:
+  case Opcode::Advance:
+  case Opcode::Drain:
+    return;
+  case Opcode::SetSemaphore:
+    semaphores[current->imm[0]] = int32_t(current->imm[1]);
+    return;
+  case Opcode::LoadWeights:
+    return loadWeights();
+  case Opcode::Matmul:
+    return matmul();
+  case Opcode::Transpose:
+    return transpose();
+  case Opcode::BlockTranspose:
+    return blockTranspose();
+  case Opcode::DmaCopy:
+    return transferCopy();
+  case Opcode::DmaTranspose:
+    return transferTranspose();
+  case Opcode::DmaGather:
+    return transferGather();
+  default:
+    return elementwise();
+  }
+}
+
+void Core::issue(unsigned q) {
+  queue = q;
+  engine = program.queues[q].engine;
+  current = &streams[q].now();
+  bool enabled = streams[q].enabled();
+  if (enabled) {
+    ++result.queues[q].executed;
+    execute();
+    if (!stopped)
+      for (const Update &u : current->updates)
+        update(u);
+  } else {
+    ++result.queues[q].skipped;
+  }
+  if (!stopped)
+    streams[q].step(enabled);
+}
+
+void Core::run() {
+  uint64_t steps = 0;
+  for (bool left = true; left && !stopped;) {
+    bool moved = left = false;
+    for (unsigned q = 0; q != streams.size() && !stopped; ++q) {
+      if (streams[q].done())
+        continue;
+      left = true;
+      if (streams[q].enabled() && !ready(q))
+        continue;
+      moved = true;
+      queue = q;
+      if (++steps > options.maxSteps)
+        find("SIM-STEPS",
+             "the program is not at its end after " + Twine(options.maxSteps) +
+                 " instructions",
+             /*fatal=*/true);
+      else
+        issue(q);
+    }
+    if (left && !moved)
+      return reportDeadlock();
+  }
+  result.completed = !stopped;
+  result.semaphores = semaphores;
+  if (result.completed && options.checks)
+    checkEnd();
+}
+
+//===----------------------------------------------------------------------===//
+// The end
+//===----------------------------------------------------------------------===//
+
+void Core::reportDeadlock() {
+  Finding &finding =
+      findInProgram("SIM-DEADLOCK", "no queue can go on: each waits for an "
+                                    "update that none can make");
+  for (unsigned q = 0; q != streams.size(); ++q) {
+    if (streams[q].done())
+      continue;
+    for (const Wait &wait : streams[q].now().waits) {
+      if (ready(q, wait))
+        continue;
+      unsigned s = wait.ref.base() + unsigned(streams[q].slot(wait.ref.ring()));
+      std::string when = streams[q].describe();
+      finding.notes.push_back(
+          {int(q), int(streams[q].at()),
+           "waits for " + semaphoreName(s) +
+               (wait.ref.equal() ? " to be " : " to reach ") +
+               std::to_string(needed(streams[q], wait)) + ", it is " +
+               std::to_string(semaphores[s]) +
+               (when.empty() ? "" : " (" + when + ")")});
+    }
+  }
+}
+
+/// Calls visit(byte) for each element of a buffer as the kernel declares it.
+template <typename Visit>
+static void forEachElement(const Buffer &buffer, Visit visit) {
+  int64_t size = dtypeBytes(buffer.dtype);
+  std::vector<int64_t> index(buffer.shape.size());
+  for (int64_t extent : buffer.shape)
+    if (extent == 0)
+      return;
+  for (;;) {
+    __int128 at = 0;
+    for (size_t d = 0; d != index.size(); ++d)
+      at += __int128(index[d]) * buffer.strides[d] * size;
+    if (at < 0 || at + size > __int128(buffer.bytes) || !visit(int64_t(at)))
+      return; // a shape that leaves the bytes is a document only
+    size_t d = index.size();
+    while (d != 0 && ++index[d - 1] == buffer.shape[d - 1])
+      index[--d] = 0;
+    if (d == 0)
+      return;
+  }
+}
+
+void Core::checkOutput(unsigned b) {
+  const Buffer &buffer = program.buffers[b];
+  Line line = memory.hbm(b);
+  if (Memory::firstUnwritten(line, 0, line.size) < 0)
+    return;
+  uint64_t missing = 0;
+  int64_t first = -1;
+  int64_t size = dtypeBytes(buffer.dtype);
+  forEachElement(buffer, [&](int64_t at) {
+    if (Memory::firstUnwritten(line, at, at + size) >= 0) {
+      first = first < 0 ? at : first;
+      ++missing;
+    }
+    return true;
+  });
+  if (missing)
+    findInProgram("SIM-OUTPUT", "nothing wrote " + Twine(missing) +
+                                    (missing == 1 ? " element" : " elements") +
+                                    " of output '" + buffer.name +
+                                    "', the first at byte " + Twine(first));
+}
+
+void Core::checkEnd() {
+  for (unsigned b = 0; b != program.buffers.size(); ++b)
+    if (program.buffers[b].space == Space::Hbm &&
+        program.buffers[b].kind == BufferKind::Out)
+      checkOutput(b);
+  for (unsigned s = 0; s != semaphores.size(); ++s)
+    if (int32_t final = program.semaphores[s].final;
+        final >= 0 && semaphores[s] != final)
+      findInProgram("SIM-FINAL", "semaphore " + semaphoreName(s) + " ends at " +
+                                     Twine(semaphores[s]) + ", declared is " +
+                                     Twine(final));
+  if (!openGroups.empty())
+    findInProgram("SIM-GROUP",
+                  Twine(openGroups.size()) +
+                      (openGroups.size() == 1 ? " group is" : " groups are") +
+                      " still open at the end; a matmul with "
+                      "`stop` closes one");
+}
+
+RunResult sim::runProgram(const Program &program,
+                          std::vector<std::vector<uint8_t>> &memory,
+                          const RunOptions &options) {
+  RunResult result;
+  memory.resize(program.buffers.size());
+  Core core(program, options, result);
+  if (!core.load(memory))
+    return result;
+  core.run();
+  core.store(memory);
+  return result;
+}

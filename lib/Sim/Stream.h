@@ -1,0 +1,44 @@
+//===- Stream.h - the instructions of a queue as they come up -------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef FACET_LIB_SIM_STREAM_H
+#define FACET_LIB_SIM_STREAM_H
+
+#include "facet/Isa/Program.h"
+
+namespace facet::sim {
+
+/// Walks one queue: where it is, what its counters and rings hold.
+class Stream {
+public:
+  Stream(const Program &program, unsigned queue);
+
+  bool done() const { return pc >= code.size(); }
+  unsigned at() const { return pc; }
+  const Instruction &now() const { return code[pc]; }
+  /// The current instruction's predicate holds.
+  bool enabled() const;
+  /// An affine form (index + 1; 0 is 0) here and now. Exact.
+  __int128 value(uint32_t affine) const;
+  int64_t slot(int ring) const { return ring < 0 ? 0 : rings[ring].slot; }
+  int64_t round(int ring) const { return ring < 0 ? 0 : rings[ring].round; }
+  /// Goes on to the next instruction; loops and rings move when `enabled`.
+  void step(bool enabled);
+  /// "i0 = 2, r0 = slot 1 of round 0", or nothing.
+  std::string describe() const;
+
+private:
+  struct Ring {
+    int64_t depth = 0, slot = 0, round = 0;
+  };
+  const Program &program;
+  const std::vector<Instruction> &code;
+  unsigned pc = 0;
+  unsigned open = 0; // loops around pc
+  int64_t counters[maxLoops] = {};
+  Ring rings[numRings];
+};
+
+} // namespace facet::sim
+
+#endif // FACET_LIB_SIM_STREAM_H

@@ -1,0 +1,168 @@
+//===- Run.cpp - facet-sim run: what a program computes -------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//   facet-sim run p.engine x=x.npy w=w.npy y=out.npy
+//
+// Reads a file for each buffer that the program is given, runs it, reports what
+// it did wrong, and writes the outputs that were asked for. Outputs are written
+// only when the run came to its end and nothing was found.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Npy.h"
+#include "Verbs.h"
+
+#include "facet/Isa/Container.h"
+#include "facet/Sim/Simulator.h"
+
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace facet;
+using llvm::StringRef;
+using llvm::Twine;
+
+namespace {
+struct Arguments {
+  StringRef program, json;
+  sim::RunOptions options;
+  std::vector<std::pair<StringRef, StringRef>> files; // buffer, file
+};
+} // namespace
+
+static int parse(const sim::Verb &verb, llvm::ArrayRef<StringRef> args,
+                 Arguments &result) {
+  for (size_t i = 0; i != args.size(); ++i) {
+    StringRef arg = args[i];
+    bool valued = arg == "--json" || arg == "--max-steps";
+    if (valued && i + 1 == args.size())
+      return usageError(verb, arg + " wants a value");
+    if (arg == "--json")
+      result.json = args[++i];
+    else if (arg == "--no-check")
+      result.options.checks = false;
+    else if (arg == "--max-steps") {
+      if (args[++i].getAsInteger(10, result.options.maxSteps))
+        return usageError(verb,
+                          "--max-steps wants a number, got '" + args[i] + "'");
+    } else if (arg.starts_with("-") && arg != "-")
+      return usageError(verb, "unknown option '" + arg + "'");
+    else if (arg.contains('='))
+      result.files.push_back(arg.split('='));
+    else if (result.program.empty())
+      result.program = arg;
+    else
+      return usageError(verb, "'" + arg +
+                                  "' is neither BUFFER=FILE nor the "
+                                  "only program");
+  }
+  if (result.program.empty())
+    return usageError(verb, "want a program");
+  return 0;
+}
+
+/// Which file goes with which buffer; in and out.
+namespace {
+struct Files {
+  std::vector<StringRef> in, out; // parallel to Program::buffers
+};
+} // namespace
+
+static bool matchFiles(const Arguments &args, const Program &program,
+                       Files &files, Diagnostics &diags) {
+  files.in.resize(program.buffers.size());
+  files.out.resize(program.buffers.size());
+  for (auto [name, file] : args.files) {
+    size_t b = 0;
+    while (b != program.buffers.size() &&
+           !(program.buffers[b].space == Space::Hbm &&
+             program.buffers[b].name == name))
+      ++b;
+    if (b == program.buffers.size()) {
+      diags.error({args.program.str()}, "has no buffer '" + name + "' in hbm");
+      continue;
+    }
+    BufferKind kind = program.buffers[b].kind;
+    StringRef in, out;
+    switch (kind) {
+    case BufferKind::In:
+    case BufferKind::Const:
+      in = file;
+      break;
+    case BufferKind::Out:
+      out = file;
+      break;
+    case BufferKind::InOut:
+      std::tie(in, out) = file.split(':');
+      break;
+    case BufferKind::Data:
+    case BufferKind::Scratch:
+      diags.error({args.program.str()}, "buffer '" + name + "' is " +
+                                            bufferKindName(kind) +
+                                            ", which takes no file");
+      continue;
+    }
+    if (!files.in[b].empty() || !files.out[b].empty())
+      diags.error({args.program.str()}, "buffer '" + name + "' is given twice");
+    files.in[b] = in;
+    files.out[b] = out;
+  }
+  for (size_t b = 0; b != program.buffers.size(); ++b) {
+    const Buffer &buffer = program.buffers[b];
+    bool given = buffer.kind == BufferKind::In ||
+                 buffer.kind == BufferKind::InOut ||
+                 buffer.kind == BufferKind::Const;
+    if (given && files.in[b].empty())
+      diags.error({args.program.str()}, "buffer '" + buffer.name + "' is " +
+                                            bufferKindName(buffer.kind) +
+                                            " and not given; want " +
+                                            buffer.name + "=FILE.npy");
+  }
+  return !diags.hasErrors();
+}
+
+static bool readInputs(const Program &program, const Files &files,
+                       std::vector<std::vector<uint8_t>> &memory,
+                       Diagnostics &diags) {
+  for (size_t b = 0; b != program.buffers.size(); ++b) {
+    if (files.in[b].empty())
+      continue;
+    std::optional<std::string> contents = sim::readFile(files.in[b], diags);
+    if (!contents)
+      continue;
+    auto bytes = sim::readBuffer(*contents, program.buffers[b]);
+    if (bytes)
+      memory[b] = std::move(*bytes);
+    else
+      diags.error({files.in[b].str()}, llvm::toString(bytes.takeError()));
+  }
+  return !diags.hasErrors();
+}
+
+int sim::runRun(const Verb &verb, llvm::ArrayRef<StringRef> args) {
+  Arguments arguments;
+  if (int code = parse(verb, args, arguments))
+    return code;
+  Diagnostics diags;
+  std::optional<Program> program = readProgramOrText(arguments.program, diags);
+  if (!program)
+    return report(diags);
+  (void)writeProgram(*program); // text has no build id before
+  Files files;
+  std::vector<std::vector<uint8_t>> memory(program->buffers.size());
+  if (!matchFiles(arguments, *program, files, diags) ||
+      !readInputs(*program, files, memory, diags))
+    return report(diags);
+  RunResult result = runProgram(*program, memory, arguments.options);
+  reportFindings(*program, result, arguments.program, diags);
+  if (result.ok())
+    for (size_t b = 0; b != program->buffers.size(); ++b)
+      if (!files.out[b].empty())
+        (void)writeFile(files.out[b],
+                        writeBuffer(memory[b], program->buffers[b]), diags);
+  if (!arguments.json.empty())
+    (void)writeFile(arguments.json,
+                    llvm::formatv("{0:2}\n", runToJson(*program, result)).str(),
+                    diags);
+  return report(diags);
+}
