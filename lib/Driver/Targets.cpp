@@ -8,6 +8,7 @@
 #include "Invocation.h"
 #include "facet/Driver/BuildConfig.h"
 #include "facet/Driver/Help.h"
+#include "facet/Machine/Machine.h"
 #include "facet/Target/Target.h"
 
 #include "llvm/Support/JSON.h"
@@ -31,14 +32,29 @@ ExitCode facet::runTargets(Invocation &invocation) {
   if (refuseInputs(invocation))
     return ExitCode::Usage;
   if (invocation.line.has(OPT_json)) {
+    // Every machine file, with each value and its source.
+    std::vector<json::Value> machines;
+    for (const std::string &name : machineNames()) {
+      std::optional<Machine> machine =
+          loadMachine(name, invocation.diagnostics);
+      if (!machine)
+        return ExitCode::Rejected;
+      machines.push_back(machineToJson(*machine));
+    }
     json::OStream out(outs(), /*IndentSize=*/2);
-    out.array([&] {
-      for (const Target &target : targets())
-        out.object([&] {
-          out.attribute("name", target.name);
-          out.attribute("description", target.description);
-          out.attribute("triple", defaultTriple());
-        });
+    out.object([&] {
+      out.attributeArray("targets", [&] {
+        for (const Target &target : targets())
+          out.object([&] {
+            out.attribute("name", target.name);
+            out.attribute("description", target.description);
+            out.attribute("triple", defaultTriple());
+          });
+      });
+      out.attributeArray("machines", [&] {
+        for (const json::Value &machine : machines)
+          out.value(machine);
+      });
     });
     outs() << "\n";
     return ExitCode::Ok;
