@@ -19,6 +19,7 @@
 #include "facet/Driver/Outputs.h"
 
 #include "llvm/Support/Path.h"
+#include "llvm/Support/ThreadPool.h"
 
 using namespace mlir;
 using namespace facet;
@@ -35,6 +36,7 @@ struct Request {
   std::vector<SizeBinding> sizes;
   const Target *target = nullptr;
   std::string triple;
+  unsigned jobs = 1;
   InterfaceOptions interface;
 
   /// The outputs in the order of a depfile's targets.
@@ -115,6 +117,8 @@ static ExitCode readRequest(Invocation &invocation, Request &request) {
     else if (!line.has(OPT_MT) && !line.has(OPT_MQ))
       diagnostics.error({}, "-MD beside standard output needs -MT TARGET");
   }
+  request.jobs = std::min<uint64_t>(
+      invocation.line.number(OPT_jobs, 1, 1, diagnostics), 1024);
   if (diagnostics.hasErrors())
     return ExitCode::Usage;
 
@@ -176,7 +180,13 @@ static bool makeHeader(Invocation &invocation, const Request &request,
 static ExitCode compile(Invocation &invocation, Request &request) {
   Diagnostics &diagnostics = invocation.diagnostics;
   const CommandLine &line = invocation.line;
+  std::unique_ptr<llvm::DefaultThreadPool> threads; // outlives the context
   std::unique_ptr<MLIRContext> context = makeContext();
+  if (request.jobs > 1) {
+    threads = std::make_unique<llvm::DefaultThreadPool>(
+        llvm::hardware_concurrency(request.jobs));
+    context->setThreadPool(*threads);
+  }
   MlirDiagnostics bridge(context.get(), diagnostics);
   std::optional<Sources> sources =
       loadSources(line.inputs(), request.sizes, *context, invocation);

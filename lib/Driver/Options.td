@@ -74,6 +74,9 @@ def define_size : JoinedOrSeparate<["-"], "D", [compile, check]>, Group<grp_targ
                   MetaVarName<"SIZE=VALUES">,
                   HelpText<"fix a size to one of VALUES; '*' keeps the general code: -D M=1,16,*">;
 
+def jobs : JoinedOrSeparate<["-"], "j", [compile]>, Group<grp_target>, MetaVarName<"N">,
+           HelpText<"verify and lower with N threads (default 1); the bytes are the same">;
+
 // ---- run and check ------------------------------------------------------------
 
 defm kernel : Value<"kernel", [run, check], grp_run, "NAME", "which kernel, when there are several">;
