@@ -33,7 +33,11 @@ private:
   bool ready(unsigned queue, const Wait &wait) const;
   bool ready(unsigned queue) const;
   void issue(unsigned queue);
-  void update(const Update &update);
+  void runUsual();
+  void runOtherwise();
+  void finishTransfer(size_t index);
+  unsigned semaphoreOf(const Update &update) const;
+  void add(unsigned semaphore, int64_t amount);
   void reportDeadlock();
   void checkEnd();
   void checkOutput(unsigned buffer);
@@ -86,8 +90,22 @@ private:
   bool stopped = false;
   std::map<std::tuple<std::string, int, int>, size_t> found;
 
+  /// A transfer that was triggered and has not moved its data (runOtherwise).
+  struct Transfer {
+    unsigned queue = 0;
+    int pc = 0;
+    const Instruction *instruction = nullptr;
+    Region regions[5];
+    unsigned semaphores[2] = {};
+    std::string when;
+  };
+  std::vector<Transfer> transfers;
+  uint64_t steps = 0;
+
   // The instruction being executed.
   unsigned queue = 0;
+  int pc = 0;
+  std::string when; // of a transfer, else the queue's counters
   const Instruction *current = nullptr;
   Engine engine = Engine::Tensor;
   Region regions[5];

@@ -20,7 +20,6 @@ using llvm::Twine;
 
 Finding &Core::find(const char *code, const Twine &message, bool fatal) {
   stopped |= fatal;
-  int pc = int(streams[queue].at());
   auto [at, isNew] =
       found.try_emplace({code, int(queue), pc}, result.findings.size());
   if (isNew) {
@@ -29,7 +28,7 @@ Finding &Core::find(const char *code, const Twine &message, bool fatal) {
     finding.message = message.str();
     finding.queue = int(queue);
     finding.pc = pc;
-    finding.when = streams[queue].describe();
+    finding.when = when.empty() ? streams[queue].describe() : when;
     result.findings.push_back(std::move(finding));
   } else {
     ++result.findings[at->second].times;

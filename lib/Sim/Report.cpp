@@ -45,7 +45,9 @@ static std::string textOf(const Program &program, const Finding &finding) {
   text += ": " + instructionName(program, finding.queue, finding.pc) +
           finding.message;
   if (!finding.when.empty())
-    text += ", with " + finding.when;
+    text +=
+        (finding.when[0] == 'i' && finding.when[1] == 'n' ? ", " : ", with ") +
+        finding.when;
   if (finding.times > 1)
     text += ", " + std::to_string(finding.times) + " times";
   return text;

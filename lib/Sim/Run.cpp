@@ -16,7 +16,8 @@
 
 #include "Core.h"
 
-#include <cstring>
+#include <algorithm>
+#include <random>
 
 using namespace facet;
 using namespace facet::sim;
@@ -106,14 +107,14 @@ bool Core::ready(unsigned q) const {
   return ready(q, i.waits[0]) && ready(q, i.waits[1]);
 }
 
-void Core::update(const Update &update) {
-  if (!update.ref.present())
-    return;
-  unsigned s =
-      update.ref.base() + unsigned(streams[queue].slot(update.ref.ring()));
+unsigned Core::semaphoreOf(const Update &update) const {
+  return update.ref.base() + unsigned(streams[queue].slot(update.ref.ring()));
+}
+
+void Core::add(unsigned s, int64_t amount) {
   // Each DMA engine performs the updates of a transfer once.
   int64_t times = current->isTransfer() ? machine.dma.engines : 1;
-  int64_t value = semaphores[s] + update.amount * times;
+  int64_t value = semaphores[s] + amount * times;
   if (value < 0 || value > machine.semaphore.maxValue) {
     find("SIM-SEMAPHORE",
          "brings semaphore " + semaphoreName(s) + " from " +
@@ -129,9 +130,8 @@ void Core::update(const Update &update) {
 // Instructions
 //===----------------------------------------------------------------------===//
 
+/// The instruction's effect; its regions are worked out.
 void Core::execute() {
-  if (!resolve())
-    return;
   switch (current->op()) {
   case Opcode::Nop:
   case Opcode::Loop:
@@ -165,22 +165,45 @@ void Core::issue(unsigned q) {
   queue = q;
   engine = program.queues[q].engine;
   current = &streams[q].now();
+  pc = int(streams[q].at());
+  if (++steps > options.maxSteps) {
+    find("SIM-STEPS",
+         "the program is not at its end after " + Twine(options.maxSteps) +
+             " instructions",
+         /*fatal=*/true);
+    return;
+  }
   bool enabled = streams[q].enabled();
-  if (enabled) {
-    ++result.queues[q].executed;
-    execute();
-    if (!stopped)
+  ++(enabled ? result.queues[q].executed : result.queues[q].skipped);
+  if (enabled && resolve()) {
+    if (options.order && current->isTransfer()) {
+      Transfer t{q, pc, current, {}, {}, streams[q].describe()};
+      std::copy(std::begin(regions), std::end(regions), t.regions);
+      for (unsigned u = 0; u != 2; ++u)
+        t.semaphores[u] = semaphoreOf(current->updates[u]);
+      transfers.push_back(std::move(t));
+    } else {
+      execute();
       for (const Update &u : current->updates)
-        update(u);
-  } else {
-    ++result.queues[q].skipped;
+        if (u.ref.present() && !stopped)
+          add(semaphoreOf(u), u.amount);
+    }
   }
   if (!stopped)
     streams[q].step(enabled);
 }
 
 void Core::run() {
-  uint64_t steps = 0;
+  if (options.order)
+    runOtherwise();
+  else
+    runUsual();
+  result.semaphores = semaphores;
+  if (result.completed && options.checks)
+    checkEnd();
+}
+
+void Core::runUsual() {
   for (bool left = true; left && !stopped;) {
     bool moved = left = false;
     for (unsigned q = 0; q != streams.size() && !stopped; ++q) {
@@ -190,22 +213,100 @@ void Core::run() {
       if (streams[q].enabled() && !ready(q))
         continue;
       moved = true;
-      queue = q;
-      if (++steps > options.maxSteps)
-        find("SIM-STEPS",
-             "the program is not at its end after " + Twine(options.maxSteps) +
-                 " instructions",
-             /*fatal=*/true);
-      else
-        issue(q);
+      issue(q);
     }
     if (left && !moved)
       return reportDeadlock();
   }
   result.completed = !stopped;
-  result.semaphores = semaphores;
-  if (result.completed && options.checks)
-    checkEnd();
+}
+
+//===----------------------------------------------------------------------===//
+// Other orders
+//===----------------------------------------------------------------------===//
+
+void Core::finishTransfer(size_t index) {
+  Transfer t = std::move(transfers[index]);
+  transfers.erase(transfers.begin() + int64_t(index));
+  queue = t.queue;
+  pc = t.pc;
+  engine = program.queues[queue].engine;
+  current = t.instruction;
+  when = std::move(t.when);
+  std::copy(std::begin(t.regions), std::end(t.regions), regions);
+  execute();
+  for (unsigned u = 0; u != 2; ++u)
+    if (current->updates[u].ref.present() && !stopped)
+      add(t.semaphores[u], current->updates[u].amount);
+  when.clear();
+}
+
+/// Orders 1 and 2 let the first and the last queue run on as far as it can, and
+/// transfers only when none can; the others draw what comes next.
+void Core::runOtherwise() {
+  std::mt19937_64 random(options.order);
+  std::vector<unsigned> able;
+  while (!stopped) {
+    bool left = !transfers.empty();
+    able.clear();
+    for (unsigned q = 0; q != streams.size(); ++q) {
+      if (streams[q].done())
+        continue;
+      left = true;
+      if (!streams[q].enabled() || ready(q))
+        able.push_back(q);
+    }
+    if (!left)
+      break;
+    size_t choices = able.size() + transfers.size();
+    if (choices == 0)
+      return reportDeadlock();
+    size_t next = options.order == 1 ? 0
+                  : options.order == 2
+                      ? (able.empty() ? choices : able.size()) - 1
+                      : size_t(random() % choices);
+    if (next < able.size())
+      issue(able[next]);
+    else
+      finishTransfer(next - able.size());
+  }
+  result.completed = !stopped;
+}
+
+RunResult sim::tryOrders(const Program &program,
+                         const std::vector<std::vector<uint8_t>> &given,
+                         const std::vector<std::vector<uint8_t>> &expected,
+                         uint64_t orders, RunOptions options) {
+  RunResult result;
+  result.queues.resize(program.queues.size());
+  result.completed = true;
+  for (options.order = 1; options.order <= orders; ++options.order) {
+    std::vector<std::vector<uint8_t>> memory = given;
+    RunResult other = runProgram(program, memory, options);
+    for (unsigned b = 0; b != program.buffers.size() && other.ok(); ++b) {
+      const Buffer &buffer = program.buffers[b];
+      if (buffer.kind != BufferKind::Out && buffer.kind != BufferKind::InOut)
+        continue;
+      auto [at, _] = std::mismatch(memory[b].begin(), memory[b].end(),
+                                   expected[b].begin());
+      if (at == memory[b].end())
+        continue;
+      Finding finding;
+      finding.code = "SIM-ORDER";
+      finding.message = "output '" + buffer.name + "' differs at byte " +
+                        std::to_string(at - memory[b].begin()) +
+                        " when its queues run in another order: a wait is "
+                        "missing";
+      other.findings.push_back(std::move(finding));
+    }
+    if (other.ok())
+      continue;
+    for (Finding &finding : other.findings)
+      finding.when += (finding.when.empty() ? "in order " : ", in order ") +
+                      std::to_string(options.order);
+    return other;
+  }
+  return result;
 }
 
 //===----------------------------------------------------------------------===//

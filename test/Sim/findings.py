@@ -96,6 +96,20 @@ finding("", "SIM-OUTPUT: nothing wrote 3 elements of output 'y', the first at by
 finding("nop wait(go >= 2)\n.queue scalar\nnop wait(kept == 1)",
         "SIM-DEADLOCK: no queue can go on", "note: queue vector, instruction 3 (nop): waits for go to reach "
         "2, it is 1", "note: queue scalar, instruction 0 (nop): waits for kept to be 1, it is 2")
+# A store that does not wait for the second fill: the usual order does not show it.
+racy = head.replace("update(go += 1)\n", "update(go += 1)\n" + "nop\n" * 3 +
+                    "fill dst=sbuf.f32[0:4, 0, 8], value=2.0\n")
+check(racy + tail)
+check(racy + tail, "SIM-ORDER: output 'y' differs at byte 2 when its queues run in another order: a wait "
+      "is missing, in order 1", options=["--orders", "4"])
+# A load that nobody waits for.
+lines = ("copy dst=sbuf.f32[0:4, 2048, 8], src=sbuf.f32[0:4, 1024, 8], wait(go >= 2)\n.queue sync\n"
+         "dma_copy dst=sbuf.f32[0:4, 1024, 8], src=hbm.f32[x, 4, 0, 8]\nnop update(go += 1)")
+finding(lines, after=tail.replace(".queue sync\n", ""))
+check(head + lines + tail.replace(".queue sync\n", ""), "SIM-UNINIT: queue vector, instruction 3 (copy): src "
+      "reads byte 1024 of partition 0 of sbuf, which nothing wrote, in order 1, ", options=["--orders", "1"])
+check(head + tail, options=["--orders", "6"])
+
 check(head + "loop trips=1000000\nend" + tail, "SIM-STEPS: queue vector, instruction ",
       "the program is not at its end after 100 instructions", options=["--max-steps", "100"])
 finding("reduce dst=sbuf.f32[0:1, 512], src=sbuf.f32[0:1, 0, 65536@0, 65536@0], op=add, axes=2",

@@ -88,7 +88,7 @@ def run(text, *options):
          "y=" + path("y.npy"), *options], capture_output=True, text=True)
 
 
-for options in ([], ["--no-check"]):
+for options in ([], ["--no-check"], ["--orders", "3"]):
     done = run(program, "--json", path("run.json"), *options)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""

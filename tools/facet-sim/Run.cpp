@@ -26,6 +26,7 @@ namespace {
 struct Arguments {
   StringRef program, json;
   sim::RunOptions options;
+  uint64_t orders = 0;
   std::vector<std::pair<StringRef, StringRef>> files; // buffer, file
 };
 } // namespace
@@ -34,17 +35,18 @@ static int parse(const sim::Verb &verb, llvm::ArrayRef<StringRef> args,
                  Arguments &result) {
   for (size_t i = 0; i != args.size(); ++i) {
     StringRef arg = args[i];
-    bool valued = arg == "--json" || arg == "--max-steps";
+    bool valued = arg == "--json" || arg == "--max-steps" || arg == "--orders";
     if (valued && i + 1 == args.size())
       return usageError(verb, arg + " wants a value");
     if (arg == "--json")
       result.json = args[++i];
     else if (arg == "--no-check")
       result.options.checks = false;
-    else if (arg == "--max-steps") {
-      if (args[++i].getAsInteger(10, result.options.maxSteps))
-        return usageError(verb,
-                          "--max-steps wants a number, got '" + args[i] + "'");
+    else if (valued) {
+      uint64_t &value =
+          arg == "--orders" ? result.orders : result.options.maxSteps;
+      if (args[++i].getAsInteger(10, value))
+        return usageError(verb, arg + " wants a number, got '" + args[i] + "'");
     } else if (arg.starts_with("-") && arg != "-")
       return usageError(verb, "unknown option '" + arg + "'");
     else if (arg.contains('='))
@@ -153,7 +155,15 @@ int sim::runRun(const Verb &verb, llvm::ArrayRef<StringRef> args) {
   if (!matchFiles(arguments, *program, files, diags) ||
       !readInputs(*program, files, memory, diags))
     return report(diags);
+  std::vector<std::vector<uint8_t>> given;
+  if (arguments.orders)
+    given = memory;
   RunResult result = runProgram(*program, memory, arguments.options);
+  if (result.ok() && arguments.orders)
+    if (RunResult other = tryOrders(*program, given, memory, arguments.orders,
+                                    arguments.options);
+        !other.ok())
+      result = std::move(other);
   reportFindings(*program, result, arguments.program, diags);
   if (result.ok())
     for (size_t b = 0; b != program->buffers.size(); ++b)

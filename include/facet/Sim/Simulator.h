@@ -11,7 +11,8 @@
 //     use(memory[2]);                         // out and inout buffers
 //
 // The program must have passed checkProgram. There is no time here: the order of
-// the queues is one legal order, the same on every run and host.
+// the queues is one legal order, the same on every run and host; tryOrders looks
+// whether others give the same.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,6 +31,9 @@ struct RunOptions {
   bool checks = true;
   /// The run ends with SIM-STEPS after this many instructions.
   uint64_t maxSteps = 1'000'000'000;
+  /// Another legal order of the queues: 0 is the usual one, 1 and 2 put transfers
+  /// off as long as any queue can go on, others are drawn by lot from this seed.
+  uint64_t order = 0;
 };
 
 /// One thing a program did that it must not do.
@@ -75,6 +79,15 @@ struct RunResult {
 RunResult runProgram(const Program &program,
                      std::vector<std::vector<uint8_t>> &memory,
                      const RunOptions &options = {});
+
+/// Runs a program that was found good in orders 1 to `orders`. Returns the first
+/// run that found something or left other outputs than `expected` (SIM-ORDER:
+/// the program has a race); a run without findings when there was none. `given`
+/// as for runProgram, `expected` as runProgram left it.
+RunResult tryOrders(const Program &program,
+                    const std::vector<std::vector<uint8_t>> &given,
+                    const std::vector<std::vector<uint8_t>> &expected,
+                    uint64_t orders, RunOptions options = {});
 
 /// Adds an error per finding, with the instruction as text and the place in the
 /// user's source. `file` is the program's name.
