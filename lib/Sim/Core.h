@@ -50,6 +50,7 @@ private:
   void transpose();
   bool checkWeights(const Region &dst, const Region *moving);
   void checkBanks(const Region &dst);
+  void leaveGroup(uint32_t group, uint64_t words);
   void openGroup(const Region &dst);
   void continueGroup(const Region &dst);
   void closeGroup(const Region &dst);

@@ -16,6 +16,10 @@
 #include <algorithm>
 #include <cmath>
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 using namespace facet;
 
 #define FACET_ALWAYS_INLINE inline __attribute__((always_inline))
@@ -43,10 +47,45 @@ void sim::multiplyPlain(const float *weights, const float *moving, size_t k,
 }
 
 #if defined(__x86_64__)
-__attribute__((target("avx512f,fma"))) static void
+/// `Columns` columns of the weights at once, one block of moving columns: the
+/// chains live in registers, and one load of `moving` serves several of them.
+template <unsigned Columns>
+__attribute__((target("avx512f"))) static void
+blockAvx512(const float *weights, const float *moving, size_t k, size_t m,
+            size_t n, float *sums) {
+  constexpr unsigned vectors = sim::columnBlock / 16;
+  __m512 t[Columns][vectors];
+  for (unsigned c = 0; c != Columns; ++c)
+    for (unsigned v = 0; v != vectors; ++v)
+      t[c][v] = _mm512_setzero_ps();
+  for (size_t row = 0; row != k; ++row) {
+    __m512 x[vectors];
+    for (unsigned v = 0; v != vectors; ++v)
+      x[v] = _mm512_loadu_ps(moving + row * n + 16 * v);
+    for (unsigned c = 0; c != Columns; ++c) {
+      __m512 weight = _mm512_set1_ps(weights[row * m + c]);
+      for (unsigned v = 0; v != vectors; ++v)
+        t[c][v] = _mm512_fmadd_ps(weight, x[v], t[c][v]);
+    }
+  }
+  for (unsigned c = 0; c != Columns; ++c)
+    for (unsigned v = 0; v != vectors; ++v)
+      _mm512_storeu_ps(sums + c * n + 16 * v, t[c][v]);
+}
+
+__attribute__((target("avx512f"))) static void
 multiplyAvx512(const float *weights, const float *moving, size_t k, size_t m,
                size_t n, float *sums) {
-  body(weights, moving, k, m, n, sums);
+  constexpr unsigned columns = 4;
+  for (size_t first = 0; first != n; first += sim::columnBlock) {
+    size_t c = 0;
+    for (; c + columns <= m; c += columns)
+      blockAvx512<columns>(weights + c, moving + first, k, m, n,
+                           sums + c * n + first);
+    for (; c != m; ++c)
+      blockAvx512<1>(weights + c, moving + first, k, m, n,
+                     sums + c * n + first);
+  }
 }
 __attribute__((target("avx2,fma"))) static void
 multiplyAvx2(const float *weights, const float *moving, size_t k, size_t m,

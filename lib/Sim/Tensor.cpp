@@ -18,6 +18,7 @@
 
 #include "llvm/ADT/bit.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -129,6 +130,16 @@ static void forEachWord(const Region &region, Visit visit) {
   });
 }
 
+/// Takes words out of an open group; one without words is no more. 0: none.
+void Core::leaveGroup(uint32_t group, uint64_t words) {
+  auto open = openGroups.find(group);
+  if (open == openGroups.end())
+    return;
+  open->second -= std::min(open->second, words);
+  if (open->second == 0)
+    openGroups.erase(open);
+}
+
 void Core::openGroup(const Region &dst) {
   int64_t open = -1;
   uint64_t partition = 0;
@@ -138,9 +149,8 @@ void Core::openGroup(const Region &dst) {
     forEachWord(dst, [&](int64_t word) {
       if (words[word] && open < 0)
         open = word, partition = row;
-      if (auto old = openGroups.find(words[word]); old != openGroups.end())
-        if (--old->second == 0)
-          openGroups.erase(old);
+      if (words[word])
+        leaveGroup(words[word], 1);
       words[word] = group;
     });
   }
@@ -170,15 +180,21 @@ void Core::continueGroup(const Region &dst) {
 }
 
 void Core::closeGroup(const Region &dst) {
+  uint32_t group = 0;
+  uint64_t count = 0; // words of `group` in a row
   for (uint64_t row = 0; row != dst.access->partitions; ++row) {
     uint32_t *words = groupsOf(dst, row);
     forEachWord(dst, [&](int64_t word) {
-      if (auto open = openGroups.find(words[word]); open != openGroups.end())
-        if (--open->second == 0)
-          openGroups.erase(open);
+      if (words[word] != group) {
+        leaveGroup(group, count);
+        group = words[word];
+        count = 0;
+      }
+      ++count;
       words[word] = 0;
     });
   }
+  leaveGroup(group, count);
 }
 
 //===----------------------------------------------------------------------===//
