@@ -128,6 +128,8 @@ k, x, y = given
 refuse([k, y], "buffer 'x' is in and not given; want x=FILE.npy")
 refuse([k, x, "z=a.npy"], "has no buffer 'z' in hbm")
 refuse([k, x, x], "buffer 'x' is given twice")
+done = case.raw(".buffer x in hbm.f32[1] at 0 bytes 8589934656\n", x)
+assert "its buffers in hbm have 8589934656 bytes, facet-sim runs up to 8589934592" in done.stderr, done.stderr
 refuse([k, x, "--fast"], "unknown option '--fast'", 2)
 refuse([k, x, "--json"], "--json wants a value", 2)
 refuse([k, x, "--max-steps", "many"], "--max-steps wants a number, got 'many'", 2)
@@ -146,3 +148,16 @@ for contents, message in ((b"text", "is no .npy file"), (whole[:40], "ends insid
     with open(case.path("bad.npy"), "wb") as file:
         file.write(contents)
     refuse([k, "x=" + case.path("bad.npy")], message)
+
+# A buffer that is given and written; what is not written stays. Strides leave every other column out.
+np.save(case.path("given.npy"), np.arange(12, dtype=np.float32).reshape(4, 3))
+text = """
+.buffer z inout hbm.f32[4, 3] strides[6, 2] at 0 bytes 96
+.queue sync
+dma_copy dst=hbm.f32[z, 1, 24], src=hbm.f32[z, 1, 88]
+"""
+done = case.raw(text, "z=" + case.path("given.npy") + ":" + case.path("taken.npy"))
+assert done.returncode == 0, done.stderr
+wanted = np.arange(12, dtype=np.float32).reshape(4, 3)
+wanted[1, 0] = 11
+assert np.array_equal(np.load(case.path("taken.npy")), wanted)

@@ -70,8 +70,18 @@ struct Files {
 };
 } // namespace
 
+/// A program may claim all of the machine's memory; this host has less.
+constexpr uint64_t maxHbmBytes = uint64_t(1) << 33;
+
 static bool matchFiles(const Arguments &args, const Program &program,
                        Files &files, Diagnostics &diags) {
+  uint64_t bytes = 0;
+  for (const Buffer &buffer : program.buffers)
+    bytes += buffer.space == Space::Hbm ? buffer.bytes : 0;
+  if (bytes > maxHbmBytes)
+    diags.error({args.program.str()},
+                "its buffers in hbm have " + Twine(bytes) +
+                    " bytes, facet-sim runs up to " + Twine(maxHbmBytes));
   files.in.resize(program.buffers.size());
   files.out.resize(program.buffers.size());
   for (auto [name, file] : args.files) {
