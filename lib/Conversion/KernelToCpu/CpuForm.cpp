@@ -45,6 +45,14 @@ bool CpuForm::canFuse(const Contraction &contraction) {
   kernel::ReduceOp reduce = contraction.reduce;
   if (isNibble(map.getResult(0)))
     return false;
+  // The map may write an inout in place: who reads its old contents comes first.
+  for (Operation *between = reduce->getNextNode(); between && between != map;
+       between = between->getNextNode())
+    for (Value operand : between->getOperands())
+      if (auto parameter = dyn_cast<BlockArgument>(operand))
+        if (kernel.getParam(parameter.getArgNumber()).getMode() ==
+            facet::kernel::ParamMode::Inout)
+          return false;
   for (auto [k, input] : llvm::enumerate(map.getInputs())) {
     Operation *def = input.getDefiningOp();
     if (k == contraction.epilogueInput || !def)
