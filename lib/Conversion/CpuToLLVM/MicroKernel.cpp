@@ -113,7 +113,8 @@ Value MicroKernelLowering::multiplyAdd(Value a, Value bVector, Value sum) {
   case Dot::F64:
     if (fma)
       return LLVM::FMAOp::create(b, wide, bVector, sum);
-    return arith::AddFOp::create(b, sum, arith::MulFOp::create(b, wide, bVector));
+    return arith::AddFOp::create(b, sum,
+                                 arith::MulFOp::create(b, wide, bVector));
   case Dot::I32:
     return arith::AddIOp::create(b, sum,
                                  arith::MulIOp::create(b, wide, bVector));

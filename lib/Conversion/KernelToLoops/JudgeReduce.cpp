@@ -309,10 +309,12 @@ void JudgeForm::emitBools(kernel::ReduceOp op) {
 // argmax, argmin
 //===----------------------------------------------------------------------===//
 
-/// `map` only converts its one input, element by element.
+/// `map` only converts its one input, element by element, to another integer: an
+/// index that became a float is no index to look up.
 static bool onlyConverts(kernel::MapOp map) {
   auto op = cast<StructuredOpInterface>(map.getOperation());
-  if (op.getInputs().size() != 1)
+  if (op.getInputs().size() != 1 ||
+      !isa<IntegerType>(loops::elementType(map.getResult(0))))
     return false;
   for (auto [i, subscript] : llvm::enumerate(op.getAccess(0).getSubscripts()))
     if (!(subscript ==
