@@ -65,6 +65,7 @@ public:
       : func(func), kernel(kernel) {}
 
   void run() {
+    findAlwaysNeeded();
     func.walk([&](kernel::StructuredOpInterface op) {
       for (unsigned i = 0; i < op.getInputs().size(); ++i)
         lookAt(op, i);
@@ -72,6 +73,24 @@ public:
   }
 
 private:
+  /// Ops of which a result needs elements whatever the conditions are: returned, or
+  /// read without a guard or filter by such an op.
+  void findAlwaysNeeded() {
+    for (Operation &op : llvm::reverse(func.getBody().front()))
+      for (OpOperand &use : op.getUses()) {
+        Operation *user = use.getOwner();
+        bool needs = isa<kernel::ReturnOp>(user);
+        if (auto reader = dyn_cast<kernel::StructuredOpInterface>(user)) {
+          unsigned input = use.getOperandNumber() - reader.getExtents().size();
+          needs = alwaysNeeded.contains(user) && reader.getFilter().empty() &&
+                  input < reader.getInputs().size() &&
+                  reader.getGuardsOfInput(input).empty();
+        }
+        if (needs)
+          alwaysNeeded.insert(&op);
+      }
+  }
+
   void lookAt(kernel::StructuredOpInterface op, unsigned input) {
     for (auto [axis, subscript] :
          llvm::enumerate(op.getAccess(input).getSubscripts())) {
@@ -84,7 +103,8 @@ private:
       HostParam &param = kernel.params[argument.getArgNumber()];
       if (std::optional<HostDim> extent = extentOf(op.getInputs()[input], axis))
         param.indexBelow.push_back(*extent);
-      if (op.getFilter().empty() && op.getGuardsOfInput(input).empty() &&
+      if (alwaysNeeded.contains(op) && op.getFilter().empty() &&
+          op.getGuardsOfInput(input).empty() &&
           op.getGuardsOfInput(subscript.value).empty())
         param.indexAlwaysUsed = true;
     }
@@ -117,6 +137,7 @@ private:
     return dimOf(size.getNameAttr());
   }
 
+  llvm::SmallPtrSet<Operation *, 8> alwaysNeeded;
   kernel::FuncOp func;
   HostKernel &kernel;
 };
