@@ -312,8 +312,8 @@ void StageEmitter::finish(Value sums, Num m, Num n, Value mask) {
   llvm::SmallVector<Value> iterators = place(m, n);
   unsigned numParallel = op.getNumParallel();
   if (!c.epilogue) {
-    llvm::SmallVector<Value> index(
-        llvm::ArrayRef(iterators).take_front(numParallel));
+    llvm::SmallVector<Value> index = iterators;
+    index.resize(numParallel);
     storeLanes(b, frame.tensors[c.reduce.getResult(0)], index, c.n.back(),
                plan.lanes, mask, sums);
     return;
