@@ -63,27 +63,6 @@ bool cpu::isConstant(Value value, int64_t expected) {
 // Memory
 //===----------------------------------------------------------------------===//
 
-/// The type in memory: bool is a byte, all else as it travels.
-static Type memoryType(Type element) {
-  Type travel = loops::travelType(element);
-  return travel.isInteger(1) ? IntegerType::get(element.getContext(), 8)
-                             : travel;
-}
-
-/// Σ index·stride as a scalar.
-static Num offsetOf(LocBuilder &b, const Storage &storage,
-                    llvm::ArrayRef<Value> index) {
-  Num offset{b, loops::constant(b, b.getI64Type(), int64_t(0))};
-  for (auto [i, stride] : llvm::zip_equal(index, storage.strides))
-    offset = offset + Num(b, i) * Num(b, stride);
-  return offset;
-}
-
-static Value address(LocBuilder &b, Type element, Value pointer, Value offset) {
-  return LLVM::GEPOp::create(b, pointer.getType(), element, pointer,
-                             llvm::ArrayRef<LLVM::GEPArg>{offset});
-}
-
 /// One pointer per lane: `pointer` plus `offsets` elements.
 static Value addresses(LocBuilder &b, Type element, Value pointer,
                        Value offsets) {
@@ -105,7 +84,7 @@ static IntegerAttr alignment(LocBuilder &b, Type element) {
 /// One element per lane at `offsets` (vector of i64, in elements).
 static Value gather(LocBuilder &b, const Storage &from, Num offsets,
                     Value mask) {
-  Type memory = memoryType(from.element);
+  Type memory = loops::memoryType(from.element);
   int64_t lanes = cast<VectorType>(offsets.type()).getNumElements();
   auto type = VectorType::get({lanes}, memory);
   Value zero = loops::constant(b, type, int64_t(0));
@@ -123,9 +102,9 @@ static Value gather(LocBuilder &b, const Storage &from, Num offsets,
 
 static Value loadContiguous(LocBuilder &b, const Storage &from, Value offset,
                             int64_t lanes, Value mask) {
-  Type memory = memoryType(from.element);
+  Type memory = loops::memoryType(from.element);
   auto type = VectorType::get({lanes}, memory);
-  Value at = address(b, memory, from.pointer, offset);
+  Value at = loops::address(b, memory, from.pointer, offset);
   Num value;
   if (mask) {
     Value zero = loops::constant(b, type, int64_t(0));
@@ -145,7 +124,7 @@ Value cpu::loadLanes(LocBuilder &b, const Storage &from,
                      Value mask) {
   if (from.kind == Storage::Splat)
     return widen(b, from.scalar, lanes);
-  Num offset = offsetOf(b, from, index);
+  Num offset = loops::elementOffset(b, from, index);
   if (!from.packed && isConstant(from.strides[dim], 1))
     return loadContiguous(b, from, offset, lanes, mask);
   Num steps = Num(b, iota(b, lanes)) * Num(b, from.strides[dim]);
@@ -156,11 +135,11 @@ void cpu::storeLanes(LocBuilder &b, const Storage &to,
                      llvm::ArrayRef<Value> index, unsigned dim, int64_t lanes,
                      Value mask, Value value) {
   assert(!to.packed && "two elements of a byte belong to one writer");
-  Type memory = memoryType(to.element);
+  Type memory = loops::memoryType(to.element);
   Value stored = loops::extend(Num(b, widen(b, value, lanes)), memory);
-  Num offset = offsetOf(b, to, index);
+  Num offset = loops::elementOffset(b, to, index);
   if (isConstant(to.strides[dim], 1)) {
-    Value at = address(b, memory, to.pointer, offset);
+    Value at = loops::address(b, memory, to.pointer, offset);
     if (mask)
       LLVM::MaskedStoreOp::create(b, stored, at, mask, alignment(b, memory));
     else
@@ -244,7 +223,7 @@ Value LanePoint::read(unsigned k, llvm::ArrayRef<Value> index, Value guard) {
       branch ? range.mask : andMasks(b, guard, range.mask, range.lanes);
   auto readAll = [&]() -> Value {
     if (isContiguous(k, storage, index))
-      return loadContiguous(b, storage, offsetOf(b, storage, index),
+      return loadContiguous(b, storage, loops::elementOffset(b, storage, index),
                             range.lanes, mask);
     Num offsets{b, widen(b, loops::constant(b, b.getI64Type(), int64_t(0)),
                          range.lanes)};

@@ -228,22 +228,22 @@ facet::loops::ifElse(LocBuilder &b, Value condition, ValueRange otherwise,
 // Memory
 //===----------------------------------------------------------------------===//
 
-static Num elementOffset(LocBuilder &b, const Storage &storage,
-                         llvm::ArrayRef<Value> index) {
+Num facet::loops::elementOffset(LocBuilder &b, const Storage &storage,
+                                llvm::ArrayRef<Value> index) {
   Num offset{b, constant(b, b.getI64Type(), int64_t(0))};
   for (auto [i, stride] : llvm::zip_equal(index, storage.strides))
     offset = offset + Num(b, i) * Num(b, stride);
   return offset;
 }
 
-/// The type in memory: bool is a byte, all else as it travels.
-static Type memoryType(Type element) {
+Type facet::loops::memoryType(Type element) {
   Type travel = travelType(element);
   return travel.isInteger(1) ? IntegerType::get(element.getContext(), 8)
                              : travel;
 }
 
-static Value address(LocBuilder &b, Type element, Value pointer, Value offset) {
+Value facet::loops::address(LocBuilder &b, Type element, Value pointer,
+                            Value offset) {
   return LLVM::GEPOp::create(b, pointer.getType(), element, pointer,
                              llvm::ArrayRef<LLVM::GEPArg>{offset});
 }

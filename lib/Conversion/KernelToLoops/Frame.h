@@ -85,6 +85,14 @@ llvm::SmallVector<mlir::Value>
 ifElse(LocBuilder &b, mlir::Value condition, mlir::ValueRange otherwise,
        llvm::function_ref<llvm::SmallVector<mlir::Value>()> then);
 
+/// The type in memory: bool is a byte, all else as it travels.
+mlir::Type memoryType(mlir::Type element);
+/// Σ index·stride, in elements.
+Num elementOffset(LocBuilder &b, const Storage &storage,
+                  llvm::ArrayRef<mlir::Value> index);
+/// `pointer` plus `offset` elements.
+mlir::Value address(LocBuilder &b, mlir::Type element, mlir::Value pointer,
+                    mlir::Value offset);
 /// The element at `index`, in its travel form (Formats.h).
 mlir::Value load(LocBuilder &b, const Storage &from,
                  llvm::ArrayRef<mlir::Value> index);
