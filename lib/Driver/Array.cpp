@@ -28,29 +28,10 @@ int64_t Array::count() const {
 
 std::optional<uint64_t> facet::bytesOf(ScalarType type,
                                        ArrayRef<int64_t> shape) {
-  // The product is formed without zeros first: (2⁴⁰, 2⁴⁰, 0) has an absurd stride.
-  int64_t count = 1;
-  bool empty = false;
-  for (int64_t extent : shape) {
-    if (extent < 0)
-      return std::nullopt;
-    empty |= extent == 0;
-    if (extent && MulOverflow(count, extent, count))
-      return std::nullopt;
-  }
   unsigned bits = bitWidth(type);
   if (bits == 4 && (shape.empty() || shape.back() % 2))
     return std::nullopt;
-  if (MulOverflow(count, int64_t(bits), count))
-    return std::nullopt;
-  return empty ? 0 : uint64_t(count) / 8;
-}
-
-std::string facet::shapeText(ArrayRef<int64_t> shape) {
-  std::string text = "(";
-  for (int64_t extent : shape)
-    text += (text.size() > 1 ? ", " : "") + std::to_string(extent);
-  return text + ")";
+  return denseBytes(bits, shape);
 }
 
 /// Only the storage floats that the host's C++ cannot read itself.

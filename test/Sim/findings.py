@@ -136,21 +136,22 @@ refuse([k, x, "--max-steps", "many"], "--max-steps wants a number, got 'many'", 
 refuse([k, x, "more.s"], "'more.s' is neither BUFFER=FILE nor the only program", 2)
 refuse([k, "x=" + case.path("absent.npy")], "cannot be read: no such file or directory")
 for array, message in (
-        (np.zeros((4, 8), np.float64), "holds elements of type '<f8', buffer 'x' is f32, stored as '<f4'"),
-        (np.zeros((8, 4), np.float32), "has shape (8, 4), buffer 'x' has (4, 8)"),
-        (np.asfortranarray(np.zeros((4, 8), np.float32)), "is in Fortran order, wanted is C order")):
+        (np.zeros((4, 8), np.float64), "it holds float64 ('<f8'); f32 needs float32 ('f4')"),
+        (np.zeros((8, 4), np.float32), "its shape is (8, 4), buffer 'x' has (4, 8)")):
     np.save(case.path("bad.npy"), array)
     refuse([k, "x=" + case.path("bad.npy")], message)
 whole = open(case.path("x.npy"), "rb").read()
-for contents, message in ((b"text", "is no .npy file"), (whole[:40], "ends inside its header"),
-                          (whole[:-4], "ends before its last element"),
-                          (whole.replace(b"(4, 8)", b"(4, -)"), "has no shape in its header")):
+for contents, message in ((b"text", "it is no .npy file"), (whole[:40], "its header is cut short"),
+                          (whole[:-4], "its shape (4, 8) needs 128 bytes of data, the file has 124"),
+                          (whole.replace(b"(4, 8)", b"(4, -)"),
+                           "the 'shape' of its header has something other than sizes")):
     with open(case.path("bad.npy"), "wb") as file:
         file.write(contents)
     refuse([k, "x=" + case.path("bad.npy")], message)
 
-# A buffer that is given and written; what is not written stays. Strides leave every other column out.
-np.save(case.path("given.npy"), np.arange(12, dtype=np.float32).reshape(4, 3))
+# A buffer that is given and written; what is not written stays. Strides leave every other column
+# out. The order of a file's bytes and axes is the file's own business.
+np.save(case.path("given.npy"), np.asfortranarray(np.arange(12, dtype=">f4").reshape(4, 3)))
 text = """
 .buffer z inout hbm.f32[4, 3] strides[6, 2] at 0 bytes 96
 .queue sync

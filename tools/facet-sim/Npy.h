@@ -10,8 +10,7 @@
 
 namespace facet::sim {
 
-/// The bytes of a buffer from a `.npy` file's contents: C order, little-endian,
-/// the buffer's shape. bf16 and f8 as ml_dtypes stores them or as unsigned
+/// The bytes of a buffer from a `.npy` file's contents, of the buffer's shape. bf16 and f8 as ml_dtypes stores them or as unsigned
 /// integers of their size. Bytes that no element of the buffer covers are 0.
 llvm::Expected<std::vector<uint8_t>> readBuffer(llvm::StringRef contents,
                                                 const Buffer &buffer);

@@ -5,6 +5,7 @@
 #define FACET_DRIVER_ARRAY_H
 
 #include "facet/Frontend/CheckedKernel.h"
+#include "facet/Support/Npy.h"
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Error.h"
@@ -26,9 +27,6 @@ struct Array {
 /// Bytes of a dense array; nothing when the number does not fit 63 bits, an extent
 /// is negative, or the last axis of a 4-bit type is odd.
 std::optional<uint64_t> bytesOf(ScalarType type, llvm::ArrayRef<int64_t> shape);
-
-/// `(3, 4)`, `(3)`, `()`.
-std::string shapeText(llvm::ArrayRef<int64_t> shape);
 
 /// Reads a `.npy` file's `contents` as an array of `type`: versions 1.0 to 3.0, C
 /// and Fortran order, either byte order. bf16 and f8 as ml_dtypes stores them;
