@@ -1,0 +1,251 @@
+//===- TimeProgram.cpp - what happens next --------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Goes from event to event: an update arrives at a semaphore, a DMA engine gets on,
+// a queue has come to its next instruction.
+//
+//   sync    dma_copy ..., update(full += 1)   starts at 0, the engines move rows
+//   tensor  load_weights, wait(full >= 16)    waits; the 16th update, 340 ns on
+//                                             its way, starts it
+//
+// A semaphore is what its waiters see: an update counts from the instant it has
+// reached them. At one instant updates come first, then the queues in the order
+// in which they asked, then in their own order, so a run has one result.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Timer.h"
+
+#include <algorithm>
+
+using namespace facet;
+using namespace facet::sim;
+using llvm::Twine;
+
+const char *sim::stallName(Stall stall) {
+  static const char *const names[numStalls] = {
+      "semaphore", "transfer", "dependency", "weights", "port",    "table",
+      "clock",     "fetch",    "issue",      "control", "spacing", "idle"};
+  return names[unsigned(stall)];
+}
+
+Ticks EngineTime::sum() const {
+  Ticks sum = busy;
+  for (Ticks t : stalls)
+    sum += t;
+  return sum;
+}
+
+Timer::Timer(const Program &program, const TimeOptions &options,
+             TimeResult &result)
+    : program(program), machine(program.machine), options(options),
+      result(result), timing(program.machine),
+      clock(program.machine, timing, options, result),
+      dma(program.machine, timing) {
+  result.ticksPerNs = timing.time().perNs();
+  result.engines.resize(program.queues.size());
+  for (unsigned q = 0; q != program.queues.size(); ++q)
+    queues.emplace_back(program, q);
+  for (const SemaphoreInfo &s : program.semaphores)
+    counters.insert(counters.end(), 2, s.initial);
+  weightView.resize(program.semaphores.size());
+  for (unsigned q = 0; q != program.queues.size(); ++q)
+    decode(q);
+}
+
+//===----------------------------------------------------------------------===//
+// The order of events
+//===----------------------------------------------------------------------===//
+
+void Timer::run() {
+  for (unsigned q = 0; q != queues.size(); ++q)
+    prepare(q);
+  while (!stopped) {
+    Ticks update = deliveries.empty() ? DmaEngines::never : deliveries.top().at;
+    Ticks transfer = dma.next();
+    int first = -1;
+    for (unsigned q = 0; q != queues.size(); ++q)
+      if (queues[q].phase == TimedQueue::Pending &&
+          (first < 0 || std::tie(queues[q].at, queues[q].asked) <
+                            std::tie(queues[unsigned(first)].at,
+                                     queues[unsigned(first)].asked)))
+        first = int(q);
+    Ticks issue = first < 0 ? DmaEngines::never : queues[unsigned(first)].at;
+    if (std::min({update, transfer, issue}) == DmaEngines::never)
+      break;
+    if (transfer <= update && transfer <= issue) {
+      dma.advance(transfer, [&](const ShareDone &share) { shareDone(share); });
+    } else if (update <= issue) {
+      Delivery delivery = deliveries.top();
+      deliveries.pop();
+      deliver(delivery);
+    } else {
+      reach(unsigned(first), issue);
+    }
+  }
+  finish();
+}
+
+void Timer::finish() {
+  result.completed = !stopped;
+  for (const TimedQueue &queue : queues)
+    if (queue.phase == TimedQueue::Waiting && !stopped) {
+      deadlock();
+      break;
+    }
+  for (const TimedQueue &queue : queues)
+    end = std::max(end, queue.accounted);
+  result.total = end;
+  Ticks cycle = timing.time().fromCycles(1, machine.tensor.clockMHz);
+  result.cycles = (end + cycle - 1) / cycle;
+  for (unsigned q = 0; q != queues.size(); ++q)
+    account(q, end, Stall::Idle);
+  result.dma = dma.times(end);
+  clock.finish();
+}
+
+//===----------------------------------------------------------------------===//
+// Semaphores
+//===----------------------------------------------------------------------===//
+
+bool Timer::holds(unsigned q, const Wait &wait) const {
+  if (!wait.ref.present())
+    return true;
+  const Stream &stream = queues[q].stream;
+  int64_t need = wait.value + wait.perRound * stream.round(wait.ref.ring());
+  size_t semaphore =
+      size_t(int64_t(wait.ref.base()) + stream.slot(wait.ref.ring()));
+  bool weights = stream.now().op() == Opcode::LoadWeights;
+  int64_t have = counters[2 * semaphore + weights];
+  return wait.ref.equal() ? have == need || need < 0 : have >= need;
+}
+
+bool Timer::waitsHold(unsigned q) const {
+  const Instruction &i = queues[q].stream.now();
+  return holds(q, i.waits[0]) && holds(q, i.waits[1]);
+}
+
+/// An update happens at `done`; its waiters see it later.
+void Timer::post(unsigned semaphore, int64_t amount, bool sets, Ticks done,
+                 bool fromTransfer, Cause by) {
+  Instruction other, weights;
+  weights.opcode = uint16_t(Opcode::LoadWeights);
+  Delivery delivery{done + timing.hop(fromTransfer, other),
+                    order++,
+                    2 * semaphore,
+                    amount,
+                    sets,
+                    by};
+  deliveries.push(delivery);
+  if (weightView[semaphore]) {
+    delivery.at = done + timing.hop(fromTransfer, weights);
+    delivery.order = order++;
+    ++delivery.counter;
+    deliveries.push(delivery);
+  }
+}
+
+void Timer::deliver(const Delivery &delivery) {
+  int64_t &counter = counters[delivery.counter];
+  counter = delivery.sets ? delivery.amount : counter + delivery.amount;
+  unsigned semaphore = delivery.counter / 2;
+  if (counter < 0 || counter > machine.semaphore.maxValue) {
+    find("SIM-SEMAPHORE", "semaphore " + Twine(semaphore) + " comes to " +
+                              Twine(counter) + ", allowed are 0 to " +
+                              Twine(machine.semaphore.maxValue));
+    stopped = true;
+    return;
+  }
+  for (unsigned q = 0; q != queues.size(); ++q) {
+    TimedQueue &queue = queues[q];
+    if (queue.phase != TimedQueue::Waiting || !waitsHold(q))
+      continue;
+    Stall reason = delivery.by.kind == Cause::Transfer ? Stall::Transfer
+                                                       : Stall::Semaphore;
+    account(q, delivery.at, reason);
+    queue.reason = reason;
+    queue.cause = delivery.by;
+    queue.semaphore = int32_t(semaphore);
+    queue.at = delivery.at;
+    compete(q, delivery.at);
+  }
+}
+
+void Timer::update(unsigned q, const Instruction &i, Ticks done, Cause by) {
+  const Stream &stream = queues[q].stream;
+  for (const Update &u : i.updates)
+    if (u.ref.present())
+      post(u.ref.base() + unsigned(stream.slot(u.ref.ring())), u.amount, false,
+           done, false, by);
+  if (i.op() == Opcode::SetSemaphore)
+    post(i.imm[0], int32_t(i.imm[1]), true, done, false, by);
+}
+
+void Timer::shareDone(const ShareDone &share) {
+  const Transfer &transfer = transfers[share.transfer];
+  Cause by{Cause::Transfer, share.transfer};
+  end = std::max(end, share.done);
+  for (unsigned u = 0; u != 2; ++u)
+    if (transfer.instruction->updates[u].ref.present())
+      post(transfer.semaphores[u], transfer.instruction->updates[u].amount,
+           false, share.done, true, by);
+  if (!options.record)
+    return;
+  TransferSpan &span = result.transfers[share.transfer];
+  if (share.packets) {
+    result.shares.push_back({share.transfer, share.engine, share.start,
+                             share.done, share.bytes, share.packets});
+    span.start = span.bytes ? std::min(span.start, share.start) : share.start;
+    span.bytes += share.bytes;
+    span.dataDone = std::max(span.dataDone, share.dataDone);
+  }
+  span.done = std::max(span.done, share.done);
+}
+
+Finding &Timer::find(const char *code, const Twine &message, int queue) {
+  result.findings.emplace_back();
+  Finding &finding = result.findings.back();
+  finding.code = code;
+  finding.message = message.str();
+  if (queue >= 0) {
+    finding.queue = queue;
+    finding.pc = int(queues[size_t(queue)].stream.at());
+    finding.when = queues[size_t(queue)].stream.describe();
+  }
+  return finding;
+}
+
+void Timer::deadlock() {
+  result.completed = false;
+  Finding &finding =
+      find("SIM-DEADLOCK", "no queue can go on: each waits for an update that "
+                           "none can make");
+  for (unsigned q = 0; q != queues.size(); ++q) {
+    if (queues[q].phase != TimedQueue::Waiting)
+      continue;
+    const Stream &stream = queues[q].stream;
+    for (const Wait &wait : stream.now().waits) {
+      if (holds(q, wait))
+        continue;
+      size_t s =
+          size_t(int64_t(wait.ref.base()) + stream.slot(wait.ref.ring()));
+      const std::string &name = program.semaphores[s].name;
+      std::string when = stream.describe();
+      finding.notes.push_back(
+          {int(q), int(stream.at()),
+           "waits for " + (name.empty() ? "s" + std::to_string(s) : name) +
+               (wait.ref.equal() ? " to be " : " to reach ") +
+               std::to_string(wait.value +
+                              wait.perRound * stream.round(wait.ref.ring())) +
+               ", it is " + std::to_string(counters[2 * s]) +
+               (when.empty() ? "" : " (" + when + ")")});
+    }
+  }
+}
+
+TimeResult sim::timeProgram(const Program &program,
+                            const TimeOptions &options) {
+  TimeResult result;
+  Timer(program, options, result).run();
+  return result;
+}
