@@ -1,4 +1,4 @@
-# Language level, warnings, hidden symbols, ccache, and where tools land.
+# Language level, warnings, hidden symbols, ccache, where tools land and are installed.
 
 set(CMAKE_CXX_STANDARD 17)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -11,6 +11,12 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
+
+set(CMAKE_INSTALL_DOCDIR "share/doc/facet" CACHE PATH "Documentation")
+include(GNUInstallDirs)
+set(FACET_CMAKE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/Facet") # of find_package(Facet)
+# Debian keeps libMLIR outside the folders that the loader knows.
+set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)

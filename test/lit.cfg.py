@@ -11,6 +11,7 @@
 #   %cc %c++             the compilers of this build
 #   %gcc %g++ %fortran   GNU's (REQUIRES: gcc, gfortran)
 #   %examples %machines %include %source %build      folders
+#   %prefix              an installation of this build, shared by test/Package
 #
 # Features for REQUIRES and UNSUPPORTED: clang gcc gfortran root asan, and the
 # CPU's levels: x86-64-v2 x86-64-v3 x86-64-v4.
@@ -71,6 +72,7 @@ substitute("%machines", os.path.join(config.facet_source, "machines"))
 substitute("%include", os.path.join(config.facet_source, "include"))
 substitute("%source", config.facet_source)
 substitute("%build", config.facet_build)
+substitute("%prefix", os.path.join(config.facet_build, "test", "prefix"))
 
 
 def cpu_flags():

@@ -11,6 +11,7 @@
 #include "facet/Driver/Driver.h"
 #include "Crash.h"
 #include "Invocation.h"
+#include "facet/Driver/BuildConfig.h"
 #include "facet/Driver/Help.h"
 #include "facet/Target/Target.h"
 
@@ -44,9 +45,9 @@ static bool answerQuestion(const CommandLine &line, Diagnostics &diagnostics) {
     for (const Target &target : targets())
       os << target.name << "\n";
   } else if (line.has(OPT_print_include_dir)) {
-    os << installPrefix() << "/include\n";
+    os << installPrefix() << "/" FACET_INCLUDE_DIR "\n";
   } else if (line.has(OPT_print_cmake_dir)) {
-    os << installPrefix() << "/lib/cmake/Facet\n";
+    os << installPrefix() << "/" FACET_CMAKE_DIR "\n";
   } else if (std::optional<StringRef> shell =
                  line.value(OPT_print_completion_eq)) {
     printCompletion(*shell, os);

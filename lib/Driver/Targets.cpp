@@ -78,8 +78,8 @@ ExitCode facet::runPrintConfig(Invocation &invocation) {
     return path.str().str();
   };
   std::pair<StringRef, std::string> entries[] = {
-      {"cmake-dir", below("lib/cmake/Facet")},
-      {"include-dir", below("include")},
+      {"cmake-dir", below(FACET_CMAKE_DIR)},
+      {"include-dir", below(FACET_INCLUDE_DIR)},
       {"prefix", prefix},
       {"triple", defaultTriple()},
       {"version", versionNumber().str()},

@@ -1,0 +1,12 @@
+# For another machine, of which only headers and the package of Facet are here.
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR aarch64)
+set(CMAKE_C_COMPILER $ENV{CLANG})
+set(CMAKE_C_FLAGS_INIT "--target=aarch64-linux-gnu -ffreestanding")
+if($ENV{COMPILER_TARGET})
+  set(CMAKE_C_COMPILER_TARGET aarch64-unknown-linux-musl)
+endif()
+set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
+set(CMAKE_FIND_ROOT_PATH "$ENV{SYSROOT}")
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
