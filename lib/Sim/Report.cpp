@@ -9,7 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "facet/Isa/Assembler.h"
-#include "facet/Sim/Simulator.h"
+#include "facet/Sim/Time.h"
 
 using namespace facet;
 using namespace facet::sim;
@@ -67,7 +67,8 @@ void sim::reportFindings(const Program &program, const RunResult &result,
 }
 
 llvm::json::Value sim::runToJson(const Program &program,
-                                 const RunResult &result) {
+                                 const RunResult &result,
+                                 const TimeResult *time) {
   namespace json = llvm::json;
   json::Array queues, findings;
   for (size_t q = 0; q != program.queues.size(); ++q)
@@ -96,7 +97,7 @@ llvm::json::Value sim::runToJson(const Program &program,
     place(object, finding.queue, finding.pc);
     findings.push_back(std::move(object));
   }
-  return json::Object{
+  json::Object report{
       {"schema", "facet-sim-run-1"},
       {"machine", program.machine.name},
       {"machine_hash", hexHash(machineHash(program.machine))},
@@ -107,4 +108,9 @@ llvm::json::Value sim::runToJson(const Program &program,
       {"bytes", json::Object{{"hbm_read", result.hbmBytesRead},
                              {"hbm_written", result.hbmBytesWritten}}},
       {"findings", std::move(findings)}};
+  if (time) {
+    report["time_ns"] = time->ns();
+    report["cycles"] = time->cycles;
+  }
+  return report;
 }

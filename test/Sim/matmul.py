@@ -102,6 +102,23 @@ for options in ([], ["--no-check"], ["--orders", "3"]):
                                "hbm_written": 320 * 512 * 4}
     assert result["queues"][0] == {"engine": "tensor", "executed": 96, "skipped": 40}
 
+    time_ns, cycles = result["time_ns"], result["cycles"]
+    assert time_ns > 0 and cycles == -(-time_ns * 24 // 10), (time_ns, cycles)
+    assert done.stdout == f"{time_ns:.1f} ns, {cycles} cycles\n", done.stdout
+
+# Without data: the same time and the same counts.
+done = subprocess.run([sim, "run", path("p.s"), "--timing-only", "--json", path("time.json")],
+                      capture_output=True, text=True)
+assert done.returncode == 0, done.stderr
+assert json.load(open(path("time.json"))) == result
+later = subprocess.run([sim, "run", path("p.s"), "--timing-only", "--clock-phase", "1700", "--json", "-"],
+                       capture_output=True, text=True)
+assert json.loads(later.stdout)["multiply_adds"] == result["multiply_adds"]  # and nothing else on it
+given = subprocess.run([sim, "run", path("p.s"), "--timing-only", "x=x.npy"], capture_output=True, text=True)
+assert given.returncode == 1 and "buffer 'x' is given, with --timing-only none is" in given.stderr
+wrong = subprocess.run([sim, "run", path("p.s"), "--clock-phase", "-1"], capture_output=True, text=True)
+assert wrong.returncode == 2 and "--clock-phase wants a number, got '-1'" in wrong.stderr
+
 # A lost update is a deadlock that says who waits for what.
 broken = program.replace("update(used0[r0] += 1), update(summed += 1)", "update(summed += 1)")
 done = run(broken)

@@ -13,7 +13,7 @@
 #include "Verbs.h"
 
 #include "facet/Isa/Container.h"
-#include "facet/Sim/Simulator.h"
+#include "facet/Sim/Time.h"
 
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -26,6 +26,8 @@ namespace {
 struct Arguments {
   StringRef program, json;
   sim::RunOptions options;
+  sim::TimeOptions time;
+  bool timingOnly = false;
   uint64_t orders = 0;
   std::vector<std::pair<StringRef, StringRef>> files; // buffer, file
 };
@@ -35,18 +37,28 @@ static int parse(const sim::Verb &verb, llvm::ArrayRef<StringRef> args,
                  Arguments &result) {
   for (size_t i = 0; i != args.size(); ++i) {
     StringRef arg = args[i];
-    bool valued = arg == "--json" || arg == "--max-steps" || arg == "--orders";
+    bool valued = arg == "--json" || arg == "--max-steps" ||
+                  arg == "--orders" || arg == "--clock-phase";
     if (valued && i + 1 == args.size())
       return usageError(verb, arg + " wants a value");
     if (arg == "--json")
       result.json = args[++i];
     else if (arg == "--no-check")
       result.options.checks = false;
+    else if (arg == "--timing-only")
+      result.timingOnly = true;
     else if (valued) {
-      uint64_t &value =
-          arg == "--orders" ? result.orders : result.options.maxSteps;
-      if (args[++i].getAsInteger(10, value))
+      uint64_t value = 0;
+      // 10^12: as ps it stays a number that can be added.
+      if (args[++i].getAsInteger(10, value) ||
+          (arg == "--clock-phase" && value > 1'000'000'000'000))
         return usageError(verb, arg + " wants a number, got '" + args[i] + "'");
+      if (arg == "--orders")
+        result.orders = value;
+      else if (arg == "--clock-phase")
+        result.time.clockPhasePs = int64_t(value) * 1000;
+      else
+        result.options.maxSteps = result.time.maxSteps = value;
     } else if (arg.starts_with("-") && arg != "-")
       return usageError(verb, "unknown option '" + arg + "'");
     else if (arg.contains('='))
@@ -151,6 +163,35 @@ static bool readInputs(const Program &program, const Files &files,
   return !diags.hasErrors();
 }
 
+/// Standard output may be somebody's file.
+static void printTime(const Arguments &arguments, const sim::TimeResult &time) {
+  if (arguments.json == "-")
+    return;
+  llvm::outs() << llvm::formatv("{0:f1} ns, {1} cycles\n", time.ns(),
+                                time.cycles);
+}
+
+/// Without data: no files, no outputs.
+static int timeOnly(const Arguments &arguments, const Program &program,
+                    Diagnostics &diags) {
+  for (auto [name, file] : arguments.files)
+    diags.error({arguments.program.str()},
+                "buffer '" + name + "' is given, with --timing-only none is");
+  if (diags.hasErrors())
+    return sim::report(diags);
+  sim::TimeResult time = sim::timeProgram(program, arguments.time);
+  sim::RunResult result = sim::countsOf(program, time);
+  reportFindings(program, result, arguments.program, diags);
+  if (time.ok())
+    printTime(arguments, time);
+  if (!arguments.json.empty())
+    (void)sim::writeFile(
+        arguments.json,
+        llvm::formatv("{0:2}\n", runToJson(program, result, &time)).str(),
+        diags);
+  return sim::report(diags);
+}
+
 int sim::runRun(const Verb &verb, llvm::ArrayRef<StringRef> args) {
   Arguments arguments;
   if (int code = parse(verb, args, arguments))
@@ -160,6 +201,8 @@ int sim::runRun(const Verb &verb, llvm::ArrayRef<StringRef> args) {
   if (!program)
     return report(diags);
   (void)writeProgram(*program); // text has no build id before
+  if (arguments.timingOnly)
+    return timeOnly(arguments, *program, diags);
   Files files;
   std::vector<std::vector<uint8_t>> memory(program->buffers.size());
   if (!matchFiles(arguments, *program, files, diags) ||
@@ -180,9 +223,16 @@ int sim::runRun(const Verb &verb, llvm::ArrayRef<StringRef> args) {
       if (!files.out[b].empty())
         (void)writeFile(files.out[b],
                         writeBuffer(memory[b], program->buffers[b]), diags);
+  std::optional<TimeResult> time;
+  if (result.ok())
+    time = timeProgram(*program, arguments.time);
+  if (time && time->ok())
+    printTime(arguments, *time);
   if (!arguments.json.empty())
     (void)writeFile(arguments.json,
-                    llvm::formatv("{0:2}\n", runToJson(*program, result)).str(),
+                    llvm::formatv("{0:2}\n", runToJson(*program, result,
+                                                       time ? &*time : nullptr))
+                        .str(),
                     diags);
   return report(diags);
 }

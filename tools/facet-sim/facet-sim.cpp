@@ -28,7 +28,8 @@ static const Verb verbs[] = {
      runInfo},
     {"run", "runs a program and reports what it does wrong",
      "FILE.engine [BUFFER=FILE.npy ...] [--json FILE] [--no-check] "
-     "[--max-steps N] [--orders N]\nBUFFER=IN.npy:OUT.npy for a buffer that is "
+     "[--max-steps N] [--orders N] [--timing-only] [--clock-phase "
+     "NS]\nBUFFER=IN.npy:OUT.npy for a buffer that is "
      "given and "
      "written",
      runRun},

@@ -94,8 +94,12 @@ RunResult tryOrders(const Program &program,
 void reportFindings(const Program &program, const RunResult &result,
                     llvm::StringRef file, Diagnostics &diags);
 
-/// Counts and findings: {"schema": "facet-sim-run-1", ...}.
-llvm::json::Value runToJson(const Program &program, const RunResult &result);
+struct TimeResult;
+
+/// Counts, findings and, when it was timed, the time:
+/// {"schema": "facet-sim-run-1", ...}.
+llvm::json::Value runToJson(const Program &program, const RunResult &result,
+                            const TimeResult *time = nullptr);
 
 } // namespace facet::sim
 

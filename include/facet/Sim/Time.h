@@ -178,6 +178,12 @@ struct TimeResult {
 
 TimeResult timeProgram(const Program &program, const TimeOptions &options = {});
 
+/// Fills in bytes and multiply-adds from the executions of each instruction.
+void countWork(const Program &program, TimeResult &result);
+
+/// What a run would count, from a timed program: for reports without data.
+RunResult countsOf(const Program &program, const TimeResult &time);
+
 /// The counters of the loops around an instruction at its visit number `visit`,
 /// outermost first.
 std::vector<int64_t> loopCounters(const Program &program, unsigned queue,

@@ -102,6 +102,7 @@ void Timer::finish() {
     account(q, end, Stall::Idle);
   result.dma = dma.times(end);
   clock.finish();
+  countWork(program, result);
 }
 
 //===----------------------------------------------------------------------===//

@@ -110,3 +110,36 @@ TEST(Time, a_deadlock_is_reported) {
             "waits for never to reach 1, it is 0");
   EXPECT_EQ(t.ns(), 10);
 }
+
+static std::string matmuls(unsigned n) {
+  return ".queue tensor\nload_weights weights=sbuf.bf16[0:128, 0, 128]\n"
+         "loop trips=" +
+         std::to_string(n) +
+         "\nmatmul dst=psum.f32[0:128, 0, 512], moving=sbuf.bf16[0:128, 4096, "
+         "512], start, stop\nend\n";
+}
+
+// A window is 1000 ns here, a matmul 512 at full rate, 1024 at half.
+TEST(Time, the_tensor_clock_is_slow_until_it_was_busy) {
+  Machine machine = shippedMachine("systolic");
+  machine.tensor.clockWindow = 1;
+  machine.tensor.windowCycles = 1000;
+  machine.tensor.slowFactor = 2;
+  machine.tensor.fillDrainCycles = 0;
+  machine.tensor.weightCycles = 0;
+  // The first starts at 0 in a slow window and ends at 1024 with 500 of its 512
+  // in that window: at least 375. The others run at full rate.
+  EXPECT_EQ(time(program(machine, matmuls(3))).ns(), 1024 + 2 * 512);
+  // 300 ns before the border, 150 of work are too few for the next window.
+  sim::TimeOptions options;
+  options.clockPhasePs = 700000;
+  EXPECT_EQ(time(program(machine, matmuls(3)), options).ns(), 2 * 1024 + 512);
+  // A recorded clock.
+  options = {};
+  options.slowWindows = {false, false, true};
+  sim::TimeResult t = time(program(machine, matmuls(6)), options);
+  // 0, 512, 1024 and 1536 fast, 2048 slow, 3072 fast again by the rule.
+  EXPECT_EQ(t.ns(), 5 * 512 + 1024);
+  EXPECT_EQ(t.engines[0].stall(Stall::Clock), 512 * t.ticksPerNs);
+  EXPECT_EQ(t.matmulsAtFullRate, 5u);
+}
