@@ -13,7 +13,7 @@
 #   %examples %machines %include %source %build      folders
 #   %prefix              an installation of this build, shared by test/Package
 #
-# Features for REQUIRES and UNSUPPORTED: clang gcc gfortran root asan, and the
+# Features for REQUIRES and UNSUPPORTED: clang gcc gfortran meson root asan, and the
 # CPU's levels: x86-64-v2 x86-64-v3 x86-64-v4.
 
 import os
@@ -104,6 +104,9 @@ if shutil.which(config.gcc) and shutil.which(config.gxx):
     features.add("gcc")
 if shutil.which(config.gfortran):
     features.add("gfortran")
+for tool in ("meson",):
+    if shutil.which(tool):
+        features.add(tool)
 if os.geteuid() == 0:
     features.add("root")
 if "address" in config.sanitize:
