@@ -66,6 +66,7 @@ std::vector<CriticalStep> sim::criticalPath(const TimeResult &result) {
       begin = span.start;
       done = span.done;
       before = span.cause;
+      why = Stall::Transfer;
     }
     done = std::min(done, now);
     if (done < now)

@@ -4,10 +4,14 @@
 #ifndef FACET_LIB_SIM_TIME_DMA_H
 #define FACET_LIB_SIM_TIME_DMA_H
 
+#include "DmaEngine.h"
+#include "SharedRate.h"
+
 #include "facet/Isa/Timing.h"
 #include "facet/Sim/Time.h"
 
-#include <functional>
+#include "llvm/ADT/STLFunctionalExtras.h"
+
 #include <queue>
 
 namespace facet::sim {
@@ -25,16 +29,16 @@ class DmaEngines {
 public:
   DmaEngines(const Machine &machine, const Timing &timing);
 
-  /// Packets of the transfer may be taken from `ready` on.
+  /// Packets of the transfer may be taken from `ready` on. It updates a
+  /// semaphore (`updates`) on every engine.
   void add(uint32_t transfer, const TransferCost &cost, unsigned ring,
            bool updates, Ticks ready);
   static constexpr Ticks never = INT64_MAX;
   /// When something happens next.
-  Ticks next() const { return arrivals.empty() ? never : arrivals.top().ready; }
-  /// Does everything up to `now`; `finished` hears of shares, each once, not
-  /// later than it is done.
-  void advance(Ticks now,
-               const std::function<void(const ShareDone &)> &finished);
+  Ticks next() const;
+  /// Does what happens at `now`, which is next(). `finished` hears of every share,
+  /// not after it is done.
+  void advance(Ticks now, llvm::function_ref<void(const ShareDone &)> finished);
   /// Sums up; the run took `total`.
   std::vector<DmaEngineTime> times(Ticks total) const;
 
@@ -42,17 +46,38 @@ private:
   struct Arrival {
     Ticks ready;
     uint32_t transfer;
-    TransferCost cost;
+    unsigned ring;
     bool updates;
+    TransferCost cost;
     bool operator<(const Arrival &other) const {
       return std::tie(ready, transfer) > std::tie(other.ready, other.transfer);
     }
   };
+  struct Engine {
+    RingSchedule schedule;
+    /// The schedule and `left` are as of `since`.
+    Ticks since = 0;
+    /// Own time until a share is finished, and when that is; never: idle.
+    OwnTime left = 0;
+    Ticks event = never;
+    RateUser rate;
+    Ticks activeSince = 0, active = 0;
+    llvm::SmallVector<std::pair<uint32_t, Ticks>, 4> starts; // of its shares
+    DmaEngineTime time;
+  };
+
+  void arrive(const Arrival &arrival);
+  Share shareOf(const Arrival &arrival, uint64_t rows) const;
+  void catchUp(Engine &engine, Ticks now);
+  void plan(Engine &engine, Ticks now);
+  void shareOut(Ticks now);
+
   const Machine &machine;
   const Timing &timing;
+  int64_t limit = 0, memoryLimit = 0;
   std::priority_queue<Arrival> arrivals;
-  std::vector<Ticks> freeAt;
-  std::vector<DmaEngineTime> engines;
+  std::vector<Engine> engines;
+  bool changed = false;
 };
 
 } // namespace facet::sim

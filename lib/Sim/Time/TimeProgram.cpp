@@ -41,7 +41,8 @@ Timer::Timer(const Program &program, const TimeOptions &options,
     : program(program), machine(program.machine), options(options),
       result(result), timing(program.machine),
       clock(program.machine, timing, options, result),
-      dma(program.machine, timing) {
+      dma(program.machine, timing),
+      lastOn(size_t(program.machine.dma.engines)) {
   result.ticksPerNs = timing.time().perNs();
   result.engines.resize(program.queues.size());
   for (unsigned q = 0; q != program.queues.size(); ++q)
@@ -75,6 +76,7 @@ void Timer::run() {
       break;
     if (transfer <= update && transfer <= issue) {
       dma.advance(transfer, [&](const ShareDone &share) { shareDone(share); });
+      postShares();
     } else if (update <= issue) {
       Delivery delivery = deliveries.top();
       deliveries.pop();
@@ -183,13 +185,12 @@ void Timer::update(unsigned q, const Instruction &i, Ticks done, Cause by) {
 }
 
 void Timer::shareDone(const ShareDone &share) {
-  const Transfer &transfer = transfers[share.transfer];
-  Cause by{Cause::Transfer, share.transfer};
   end = std::max(end, share.done);
-  for (unsigned u = 0; u != 2; ++u)
-    if (transfer.instruction->updates[u].ref.present())
-      post(transfer.semaphores[u], transfer.instruction->updates[u].amount,
-           false, share.done, true, by);
+  if (share.transfer != shares.transfer || share.done != shares.done)
+    postShares();
+  shares.transfer = share.transfer;
+  shares.done = share.done;
+  ++shares.number;
   if (!options.record)
     return;
   TransferSpan &span = result.transfers[share.transfer];
@@ -200,7 +201,26 @@ void Timer::shareDone(const ShareDone &share) {
     span.bytes += share.bytes;
     span.dataDone = std::max(span.dataDone, share.dataDone);
   }
-  span.done = std::max(span.done, share.done);
+  if (share.done > span.done) {
+    span.done = share.done;
+    span.cause = share.start > span.ready && lastOn[share.engine].kind
+                     ? lastOn[share.engine]
+                     : Cause{Cause::Instruction, span.span};
+  }
+  lastOn[share.engine] = {Cause::Transfer, share.transfer};
+}
+
+/// The updates of engines that were done with a transfer at one instant.
+void Timer::postShares() {
+  if (!shares.number)
+    return;
+  const Transfer &transfer = transfers[shares.transfer];
+  for (unsigned u = 0; u != 2; ++u)
+    if (const Update &update = transfer.instruction->updates[u];
+        update.ref.present())
+      post(transfer.semaphores[u], update.amount * shares.number, false,
+           shares.done, true, {Cause::Transfer, shares.transfer});
+  shares = {};
 }
 
 Finding &Timer::find(const char *code, const Twine &message, int queue) {

@@ -139,6 +139,7 @@ private:
             bool fromTransfer, Cause by);
   void deliver(const Delivery &delivery);
   void shareDone(const ShareDone &share);
+  void postShares();
 
   Span2d spanOf(const TimedQueue &queue, const Access &access) const;
   const Cost &costOf(unsigned queue, unsigned pc, bool slow);
@@ -176,6 +177,13 @@ private:
     unsigned semaphores[2];
   };
   std::vector<Transfer> transfers;
+  /// Shares of one transfer that were done at one instant.
+  struct {
+    uint32_t transfer = 0;
+    Ticks done = 0;
+    int64_t number = 0;
+  } shares;
+  std::vector<Cause> lastOn; // DMA engine: the transfer it served last
 };
 
 } // namespace facet::sim

@@ -56,6 +56,191 @@ TEST(Time, an_engine_runs_its_queue_in_order) {
   EXPECT_EQ(t.engines[0].busy, t.total);
 }
 
+//===----------------------------------------------------------------------===//
+// Transfers. A row of n bytes takes n ns.
+//===----------------------------------------------------------------------===//
+
+static const char *const memory =
+    ".buffer x in hbm.u8[1048576] at 0 bytes 1048576\n"
+    ".buffer y out hbm.u8[1048576] at 1048576 bytes 1048576\n";
+
+/// A load of one row, or of as many rows as there are DMA engines.
+static std::string load(unsigned bytes, const std::string &rest = "",
+                        unsigned rows = 1) {
+  return "dma_copy dst=sbuf.u8[0:" + std::to_string(rows) + ", 0, " +
+         std::to_string(bytes) + "], src=hbm.u8[x, " + std::to_string(rows) +
+         "@0, 0, " + std::to_string(bytes) + "]" + rest + "\n";
+}
+
+/// Load l, compute c and, unless 0, store s, for n tiles with `buffers` each.
+static double pipeline(unsigned buffers, unsigned n, unsigned l, unsigned c,
+                       unsigned s) {
+  auto number = [](unsigned i) { return std::to_string(i); };
+  std::string text = memory;
+  for (const char *name : {"full", "used", "out", "gone"})
+    for (unsigned b = 0; b != buffers; ++b)
+      text += ".semaphore " + (name + number(b)) + "\n";
+  std::string ring =
+      ".ring r0 depth=" + number(buffers) + "\nloop trips=" + number(n) + "\n";
+  std::string end = "advance ring=r0\nend\n";
+  text += ".queue vector\n" + ring +
+          copy(c, ", wait(full0[r0] >= 1 + 1*round)" +
+                      std::string(s ? ", wait(gone0[r0] >= 0 + 1*round)" : "") +
+                      ", update(used0[r0] += 1)" +
+                      (s ? ", update(out0[r0] += 1)" : "")) +
+          end;
+  if (s) // scalar stands for the way out
+    text += ".queue scalar\n" + ring +
+            copy(s, ", wait(out0[r0] >= 1 + 1*round), update(gone0[r0] += 1)") +
+            end;
+  text += ".queue sync\n" + ring +
+          load(l, ", wait(used0[r0] >= 0 + 1*round), update(full0[r0] += 1)") +
+          end;
+  return time(program(shippedMachine("systolic"), text)).ns();
+}
+
+TEST(Time, m1_one_buffer) { EXPECT_EQ(pipeline(1, 7, 100, 60, 0), 7 * 160); }
+
+TEST(Time, m2_two_buffers) {
+  EXPECT_EQ(pipeline(2, 7, 100, 60, 0), 100 + 6 * 100 + 60);
+  EXPECT_EQ(pipeline(2, 7, 60, 100, 0), 60 + 6 * 100 + 100);
+}
+
+TEST(Time, m3_load_compute_store) {
+  EXPECT_EQ(pipeline(2, 9, 100, 60, 80), 240 + 8 * 100);
+  EXPECT_EQ(pipeline(2, 9, 60, 100, 80), 240 + 8 * 100);
+  EXPECT_EQ(pipeline(3, 9, 60, 80, 100), 240 + 8 * 100);
+}
+
+/// Engines that serve a row each and together move 1 byte per ns.
+static Machine sharing(int64_t engines, int64_t cap) {
+  Machine machine = shippedMachine("systolic");
+  machine.dma.engines = engines;
+  machine.dma.partitionsPerEngine = 1;
+  machine.dma.sustainedMBs = cap;
+  return machine;
+}
+
+TEST(Time, m5_equal_flows_share_a_link) {
+  for (unsigned m : {1u, 2u, 3u, 7u, 16u})
+    EXPECT_EQ(time(program(sharing(m, 1000),
+                           memory + (".queue sync\n" + load(3000, "", m))))
+                  .ns(),
+              m * 3000)
+        << m;
+}
+
+TEST(Time, m6_two_flows_share_a_link) {
+  // Engine 1 moves B1 = 1000 bytes, engine 0 another 3000 beside: B2 = 4000.
+  sim::TimeResult t = time(program(
+      sharing(2, 1000),
+      memory + (".queue sync\n" + load(1000, "", 2) + load(3000, ", ring=1"))));
+  EXPECT_EQ(t.ns(), 1000 + 4000);
+  for (const sim::ShareSpan &share : t.shares)
+    if (share.engine == 1)
+      EXPECT_EQ(share.done, 2 * 1000 * t.ticksPerNs);
+  EXPECT_EQ(t.dma[0].busy, 4000 * t.ticksPerNs);
+  EXPECT_EQ(t.dma[0].held, 1000 * t.ticksPerNs);
+}
+
+TEST(Time, m7_port_and_link) {
+  // Two flows of 1 byte per ns on a link of 5: the port is what counts.
+  auto run = [](unsigned flows, int64_t link) {
+    return time(program(sharing(flows, link),
+                        memory + (".queue sync\n" + load(3000, "", flows))))
+        .ns();
+  };
+  EXPECT_EQ(run(2, 5000), 3000);
+  EXPECT_EQ(run(8, 5000), 3000 * 8 / 5);
+}
+
+TEST(Time, the_memory_is_a_link_of_its_own) {
+  Machine machine = sharing(4, 0);
+  machine.hbm.contention = 1;
+  machine.hbm.rateMBs = 2000;
+  EXPECT_EQ(
+      time(program(machine, memory + (".queue sync\n" + load(3000, "", 4))))
+          .ns(),
+      6000);
+  // From hbm to hbm takes twice of it; on the chip, nothing.
+  std::string twice = "dma_copy dst=hbm.u8[y, 4@4096, 0, 3000], src=hbm.u8[x, "
+                      "4@4096, 0, 3000]\n";
+  std::string none = "dma_copy dst=sbuf.u8[0:4, 8192, 3000], "
+                     "src=sbuf.u8[0:4, 0, 3000]\n";
+  EXPECT_EQ(time(program(machine, memory + (".queue sync\n" + twice))).ns(),
+            12000);
+  EXPECT_EQ(time(program(machine, memory + (".queue sync\n" + none))).ns(),
+            3000);
+}
+
+TEST(Time, rings_take_turns_packet_by_packet) {
+  Machine machine = shippedMachine("systolic");
+  machine.dma.packetBytes = 100;
+  // 5 packets on ring 0, 2 on ring 1, which comes 150 ns later, in the middle of
+  // the second packet: 0 0 1 0 1 0 0.
+  machine.dma.softwareFirstPs = 150000;
+  sim::TimeResult t = time(
+      program(machine, memory + (".queue gpsimd\n" + load(200, ", ring=1") +
+                                 ".queue sync\n" + load(500))));
+  EXPECT_EQ(t.ns(), 700);
+  ASSERT_EQ(t.transfers.size(), 2u);
+  for (const sim::TransferSpan &transfer : t.transfers) {
+    bool late = transfer.ring == 1;
+    EXPECT_EQ(transfer.ready, late ? 150 * t.ticksPerNs : 0);
+    EXPECT_EQ(transfer.start, late ? 200 * t.ticksPerNs : 0);
+    EXPECT_EQ(transfer.done, (late ? 500 : 700) * t.ticksPerNs);
+  }
+}
+
+TEST(Time, rings_are_in_order_inside) {
+  sim::TimeResult t =
+      time(program(shippedMachine("systolic"),
+                   memory + (".queue sync\n" + load(200) + load(300))));
+  EXPECT_EQ(t.transfers[0].done, 200 * t.ticksPerNs);
+  EXPECT_EQ(t.transfers[1].start, 200 * t.ticksPerNs);
+  EXPECT_EQ(t.transfers[1].cause.kind, sim::Cause::Transfer);
+  EXPECT_EQ(t.ns(), 500);
+}
+
+TEST(Time, every_engine_updates_the_semaphore) {
+  // One row on the first of four engines; the others update at once.
+  Machine machine = sharing(4, 0);
+  machine.dma.semaphoreWritePs = 9000;
+  machine.semaphore.hopFromDmaPs = 340000;
+  auto waits = [&](unsigned value) {
+    return time(program(machine,
+                        memory +
+                            (".semaphore s\n.queue vector\n" +
+                             copy(1000, ", wait(s >= " + std::to_string(value) +
+                                            ")") +
+                             ".queue sync\n" + load(500, ", update(s += 1)"))))
+        .ns();
+  };
+  EXPECT_EQ(waits(3), 9 + 340 + 1000);
+  EXPECT_EQ(waits(4), 500 + 9 + 340 + 1000);
+}
+
+// M10: fan-in: the time of the v-th update.
+TEST(Time, m10_fan_in) {
+  auto waits = [&](unsigned value) {
+    return time(program(
+        shippedMachine("systolic"),
+        ".semaphore s\n.queue vector\n" + copy(300, ", update(s += 1)") +
+            ".queue scalar\n" + copy(100, ", update(s += 1)") +
+            ".queue gpsimd\n" + copy(200, ", update(s += 1)") +
+            ".queue sync\nnop wait(s >= " + std::to_string(value) +
+            "), update(s += 1)\n"));
+  };
+  for (unsigned v : {1u, 2u, 3u}) {
+    sim::TimeResult t = waits(v);
+    EXPECT_EQ(t.engines[3].stall(Stall::Semaphore), v * 100 * t.ticksPerNs);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Engines
+//===----------------------------------------------------------------------===//
+
 // M4: a ping-pong of two engines, k rounds: k (a + b) + (2 k - 1) x.
 TEST(Time, m4_ping_pong) {
   Machine machine = shippedMachine("systolic");
