@@ -16,6 +16,8 @@
 
 #include "Core.h"
 
+#include "facet/Sim/Race.h"
+
 #include <algorithm>
 #include <random>
 
@@ -280,6 +282,7 @@ RunResult sim::tryOrders(const Program &program,
   RunResult result;
   result.queues.resize(program.queues.size());
   result.completed = true;
+  options.races = false; // a matter of the program, not of the order
   for (options.order = 1; options.order <= orders; ++options.order) {
     std::vector<std::vector<uint8_t>> memory = given;
     RunResult other = runProgram(program, memory, options);
@@ -407,6 +410,9 @@ RunResult sim::runProgram(const Program &program,
   Core core(program, options, result);
   if (!core.load(memory))
     return result;
+  // Behind load: what cannot be run is not looked at.
+  if (options.checks && options.races)
+    result.findings = proveRaceFree(program, options.maxSteps);
   core.run();
   core.store(memory);
   return result;

@@ -29,6 +29,8 @@ struct RunOptions {
   /// elsewhere than declared. What makes a run meaningless (bounds, weights,
   /// deadlock, ...) is found in any case.
   bool checks = true;
+  /// With `checks`: proves the absence of races before the run (Race.h).
+  bool races = true;
   /// The run ends with SIM-STEPS after this many instructions.
   uint64_t maxSteps = 1'000'000'000;
   /// Another legal order of the queues: 0 is the usual one, 1 and 2 put transfers
