@@ -9,7 +9,9 @@
 // Each engine runs its schedule in its own time. While the engines together want
 // more than the core or the memory moves, all own times go slower by what the
 // sharing takes from them; that can only change when a share begins or ends, so
-// between two such instants every end is known in closed form.
+// between two such instants every end is known in closed form. Engines that do
+// the same are one group: it parts when a transfer deals them different shares, and
+// groups join when they are idle.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +26,10 @@ static int64_t rateOf(int64_t mbPerS, Ticks ticksPerNs) {
 }
 
 DmaEngines::DmaEngines(const Machine &machine, const Timing &timing)
-    : machine(machine), timing(timing), engines(size_t(machine.dma.engines)) {
+    : machine(machine), timing(timing), groups(1),
+      engineTimes(size_t(machine.dma.engines)) {
+  for (unsigned e = 0; e != engineTimes.size(); ++e)
+    groups[0].members.push_back(e);
   limit = rateOf(machine.dma.sustainedMBs, timing.time().perNs());
   if (machine.hbm.contention)
     memoryLimit = rateOf(machine.hbm.rateMBs, timing.time().perNs());
@@ -37,8 +42,8 @@ void DmaEngines::add(uint32_t transfer, const TransferCost &cost, unsigned ring,
 
 Ticks DmaEngines::next() const {
   Ticks next = arrivals.empty() ? never : arrivals.top().ready;
-  for (const Engine &engine : engines)
-    next = std::min(next, engine.event);
+  for (const Group &group : groups)
+    next = std::min(next, group.event);
   return next;
 }
 
@@ -64,28 +69,27 @@ static Ticks ticksFor(const RateUser &rate, OwnTime own) {
   return Ticks((own + unit - 1) / unit);
 }
 
-/// Brings an engine to `now`, where none of its shares is finished.
-void DmaEngines::catchUp(Engine &engine, Ticks now) {
-  OwnTime passed =
-      std::min(ownTime(engine.rate, now - engine.since), engine.left);
-  engine.schedule.advance(passed, [&](uint32_t transfer, OwnTime instant) {
-    engine.starts.push_back(
-        {transfer, engine.since + ticksFor(engine.rate, instant)});
+/// Brings a group to `now`, where none of its shares is finished before.
+void DmaEngines::catchUp(Group &group, Ticks now) {
+  OwnTime passed = std::min(ownTime(group.rate, now - group.since), group.left);
+  group.schedule.advance(passed, [&](uint32_t transfer, OwnTime instant) {
+    group.starts.push_back(
+        {transfer, group.since + ticksFor(group.rate, instant)});
   });
-  engine.left -= passed;
-  engine.since = now;
+  group.left -= passed;
+  group.since = now;
 }
 
 /// Its shares have changed: what it wants, and when the first is finished.
-void DmaEngines::plan(Engine &engine, Ticks now) {
+void DmaEngines::plan(Group &group, Ticks now) {
   changed = true;
-  engine.rate = {};
-  engine.event = never;
-  if (engine.schedule.active().empty())
+  group.rate = {};
+  group.event = never;
+  if (group.schedule.active().empty())
     return;
   // Rings take turns, so each counts with its mean packet.
   OwnTime bytes = 0, memory = 0, time = 0;
-  for (const RingSchedule::Head &head : engine.schedule.active()) {
+  for (const RingSchedule::Head &head : group.schedule.active()) {
     const Share &share = head.share;
     OwnTime packets = OwnTime(std::max<uint64_t>(share.packets, 1));
     bytes += (OwnTime(share.bytes) << rateBits) / packets;
@@ -93,29 +97,31 @@ void DmaEngines::plan(Engine &engine, Ticks now) {
     time += (OwnTime(share.time) << ownBits) / packets;
   }
   if (time) {
-    engine.rate.wanted = engine.rate.given = int64_t((bytes << ownBits) / time);
-    engine.rate.memory = bytes ? int64_t(memory * 1000 / bytes) : 0;
+    group.rate.wanted = group.rate.given = int64_t((bytes << ownBits) / time);
+    group.rate.memory = bytes ? int64_t(memory * 1000 / bytes) : 0;
   }
-  engine.left = engine.schedule.untilFinished();
-  engine.event = now + ticksFor(engine.rate, engine.left);
+  group.left = group.schedule.untilFinished();
+  group.event = now + ticksFor(group.rate, group.left);
 }
 
-/// Shares of engines have begun or ended: rates may be others from now on.
+/// Shares have begun or ended: rates may be others from now on.
 void DmaEngines::shareOut(Ticks now) {
   changed = false;
   if (!limit && !memoryLimit)
     return;
   llvm::SmallVector<RateUser, 16> users;
-  for (const Engine &engine : engines)
-    users.push_back(engine.rate);
+  for (const Group &group : groups) {
+    users.push_back(group.rate);
+    users.back().number = int64_t(group.members.size());
+  }
   shareRates(users, limit, memoryLimit);
-  for (size_t e = 0; e != engines.size(); ++e) {
-    Engine &engine = engines[e];
-    if (engine.event == never || users[e].given == engine.rate.given)
+  for (size_t g = 0; g != groups.size(); ++g) {
+    Group &group = groups[g];
+    if (group.event == never || users[g].given == group.rate.given)
       continue;
-    catchUp(engine, now);
-    engine.rate.given = users[e].given;
-    engine.event = now + ticksFor(engine.rate, engine.left);
+    catchUp(group, now);
+    group.rate.given = users[g].given;
+    group.event = now + ticksFor(group.rate, group.left);
   }
 }
 
@@ -158,63 +164,101 @@ Share DmaEngines::shareOf(const Arrival &arrival, uint64_t rows) const {
   return share;
 }
 
+/// Leaves those members in a group that serve as many rows as its first, which is
+/// returned; the others become a group of their own, at the end.
+uint64_t DmaEngines::split(size_t g, uint64_t rows) {
+  uint64_t size = uint64_t(machine.dma.partitionsPerEngine);
+  auto rowsOfMember = [&](unsigned engine) {
+    return rowsOf(rows, engine, size, engineTimes.size());
+  };
+  uint64_t first = rowsOfMember(groups[g].members[0]);
+  auto same = [&](unsigned engine) { return rowsOfMember(engine) == first; };
+  if (llvm::all_of(groups[g].members, same))
+    return first;
+  groups.push_back(groups[g]);
+  llvm::erase_if(groups.back().members, same);
+  llvm::erase_if(groups[g].members,
+                 [&](unsigned engine) { return !same(engine); });
+  return first;
+}
+
+/// Idle engines are alike.
+void DmaEngines::mergeIdle() {
+  Group *idle = nullptr;
+  llvm::erase_if(groups, [&](Group &group) {
+    if (!group.idle())
+      return false;
+    if (!idle) {
+      idle = &group;
+      return false;
+    }
+    idle->members.append(group.members);
+    return true;
+  });
+  llvm::sort(idle->members);
+}
+
 void DmaEngines::arrive(const Arrival &arrival) {
-  uint64_t group = uint64_t(machine.dma.partitionsPerEngine);
-  Share share;
-  uint64_t sharedRows = UINT64_MAX;
-  for (unsigned e = 0; e != engines.size(); ++e) {
-    Engine &engine = engines[e];
-    uint64_t rows = rowsOf(arrival.cost.rows, e, group, engines.size());
+  for (size_t g = 0; g != groups.size(); ++g) {
+    uint64_t rows = split(g, arrival.cost.rows);
+    Group &group = groups[g];
     if (!rows && !arrival.updates)
       continue;
-    if (rows != sharedRows) {
-      share = shareOf(arrival, rows);
-      sharedRows = rows;
-    }
-    bool idle = engine.schedule.active().empty();
-    if (idle) {
-      engine.since = engine.activeSince = arrival.ready;
-      engine.rate = {};
-      engine.left = 0;
+    if (group.idle()) {
+      group.since = group.activeSince = arrival.ready;
+      group.rate = {};
+      group.left = 0;
     } else {
-      catchUp(engine, arrival.ready);
+      catchUp(group, arrival.ready);
     }
-    if (engine.schedule.add(arrival.ring, share))
-      plan(engine, arrival.ready);
+    if (group.schedule.add(arrival.ring, shareOf(arrival, rows)))
+      plan(group, arrival.ready);
   }
+}
+
+void DmaEngines::finishShare(
+    Group &group, Ticks now,
+    llvm::function_ref<void(const ShareDone &)> finished) {
+  Share share = group.schedule.finish([&](uint32_t transfer, OwnTime instant) {
+    group.starts.push_back(
+        {transfer, group.since + ticksFor(group.rate, instant)});
+  });
+  group.since = now;
+  auto start = llvm::find_if(group.starts, [&](const auto &entry) {
+    return entry.first == share.transfer;
+  });
+  ShareDone done;
+  done.transfer = share.transfer;
+  done.engines = group.members;
+  done.start = start->second;
+  done.dataDone = now - (share.updates ? share.cost[2] : 0) + share.lag;
+  done.done = now + share.lag;
+  done.bytes = share.bytes;
+  done.packets = share.packets;
+  group.starts.erase(start);
+  for (unsigned e : group.members) {
+    engineTimes[e].busy += share.time;
+    engineTimes[e].bytes += share.bytes;
+    engineTimes[e].packets += share.packets;
+    if (group.idle())
+      engineTimes[e].held += now - group.activeSince;
+  }
+  plan(group, now);
+  finished(done);
 }
 
 void DmaEngines::advance(Ticks now,
                          llvm::function_ref<void(const ShareDone &)> finished) {
-  for (unsigned e = 0; e != engines.size(); ++e) {
-    Engine &engine = engines[e];
-    // A share without packets and without a time may end at once.
-    while (engine.event == now) {
-      auto taken = [&](uint32_t transfer, OwnTime instant) {
-        engine.starts.push_back(
-            {transfer, engine.since + ticksFor(engine.rate, instant)});
-      };
-      Share share = engine.schedule.finish(taken);
-      engine.since = now;
-      ShareDone done{share.transfer, e};
-      auto start = llvm::find_if(engine.starts, [&](const auto &entry) {
-        return entry.first == share.transfer;
-      });
-      done.start = start->second;
-      engine.starts.erase(start);
-      done.dataDone = now - share.cost[2] * Ticks(share.updates) + share.lag;
-      done.done = now + share.lag;
-      done.bytes = share.bytes;
-      done.packets = share.packets;
-      engine.time.busy += share.time;
-      engine.time.bytes += share.bytes;
-      engine.time.packets += share.packets;
-      if (engine.schedule.active().empty())
-        engine.active += now - engine.activeSince;
-      plan(engine, now);
-      finished(done);
+  bool idle = false;
+  for (Group &group : groups) {
+    // A share without packets may take no time.
+    while (group.event == now) {
+      finishShare(group, now, finished);
+      idle |= group.idle();
     }
   }
+  if (idle && groups.size() > 1)
+    mergeIdle();
   while (!arrivals.empty() && arrivals.top().ready == now) {
     arrive(arrivals.top());
     arrivals.pop();
@@ -224,12 +268,10 @@ void DmaEngines::advance(Ticks now,
 }
 
 std::vector<DmaEngineTime> DmaEngines::times(Ticks total) const {
-  std::vector<DmaEngineTime> result;
-  for (const Engine &engine : engines) {
-    DmaEngineTime time = engine.time;
-    time.held = engine.active - time.busy;
-    time.idle = total - engine.active;
-    result.push_back(time);
+  std::vector<DmaEngineTime> result = engineTimes;
+  for (DmaEngineTime &time : result) {
+    time.idle = total - time.held;
+    time.held -= time.busy;
   }
   return result;
 }

@@ -16,9 +16,10 @@
 
 namespace facet::sim {
 
-/// What became of one engine's share of a transfer.
+/// What became of the share of a transfer, on each of these engines.
 struct ShareDone {
-  uint32_t transfer = 0, engine = 0;
+  uint32_t transfer = 0;
+  llvm::ArrayRef<unsigned> engines;
   /// Its first packet was taken; its last byte arrived; the semaphore has its
   /// update.
   Ticks start = 0, dataDone = 0, done = 0;
@@ -53,7 +54,9 @@ private:
       return std::tie(ready, transfer) > std::tie(other.ready, other.transfer);
     }
   };
-  struct Engine {
+  /// Engines that have been doing the same; in most programs all are one group.
+  struct Group {
+    llvm::SmallVector<unsigned, 16> members;
     RingSchedule schedule;
     /// The schedule and `left` are as of `since`.
     Ticks since = 0;
@@ -61,22 +64,27 @@ private:
     OwnTime left = 0;
     Ticks event = never;
     RateUser rate;
-    Ticks activeSince = 0, active = 0;
+    Ticks activeSince = 0;
     llvm::SmallVector<std::pair<uint32_t, Ticks>, 4> starts; // of its shares
-    DmaEngineTime time;
+    bool idle() const { return schedule.active().empty(); }
   };
 
   void arrive(const Arrival &arrival);
+  uint64_t split(size_t group, uint64_t rows);
+  void mergeIdle();
   Share shareOf(const Arrival &arrival, uint64_t rows) const;
-  void catchUp(Engine &engine, Ticks now);
-  void plan(Engine &engine, Ticks now);
+  void finishShare(Group &group, Ticks now,
+                   llvm::function_ref<void(const ShareDone &)> finished);
+  void catchUp(Group &group, Ticks now);
+  void plan(Group &group, Ticks now);
   void shareOut(Ticks now);
 
   const Machine &machine;
   const Timing &timing;
   int64_t limit = 0, memoryLimit = 0;
   std::priority_queue<Arrival> arrivals;
-  std::vector<Engine> engines;
+  std::vector<Group> groups;
+  std::vector<DmaEngineTime> engineTimes; // held: all of its active time
   bool changed = false;
 };
 

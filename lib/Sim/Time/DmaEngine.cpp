@@ -21,7 +21,7 @@ using namespace facet::sim;
 /// The ring after the one served last, round and round.
 void RingSchedule::State::setNext() {
   next = 0;
-  while (next != heads.size() && heads[next].ring <= last)
+  while (next != heads.size() && int(heads[next].ring) <= last)
     ++next;
   if (next == heads.size())
     next = 0;
@@ -37,8 +37,11 @@ bool RingSchedule::add(unsigned ring, const Share &share) {
     waiting[ring].push_back(share);
     return false;
   }
-  if (state.heads.empty())
+  if (state.heads.empty()) { // an idle engine begins with the lowest ring
+
     state.at = 0;
+    state.last = -1;
+  }
   state.heads.insert(state.heads.begin() + place, Head{ring, share});
   if (state.done >= int(place))
     ++state.done;

@@ -72,7 +72,7 @@ private:
     llvm::SmallVector<Head, 4> heads;
     OwnTime at = 0;    // the next packet is taken
     unsigned next = 0; // of heads, whose turn it is
-    unsigned last = 0; // ring served last
+    int last = -1;     // ring served last
     int done = -1; // of heads: all its packets are taken, the last ends `at`
 
     template <typename Taken>
@@ -117,7 +117,7 @@ void RingSchedule::State::run(OwnTime limit, Taken taken) {
     unsigned s = head.share.segment();
     --head.share.left[s];
     at += OwnTime(head.share.cost[s]) << ownBits;
-    last = head.ring;
+    last = int(head.ring);
     if (head.share.finished())
       done = int(next);
     next = (next + 1) % unsigned(heads.size());

@@ -34,7 +34,7 @@ void facet::sim::shareRates(llvm::MutableArrayRef<RateUser> users,
   Link links[2] = {{limit > 0, __int128(limit) * 1000},
                    {memoryLimit > 0, __int128(memoryLimit) * 1000}};
   auto weight = [](const RateUser &user, unsigned link) -> int64_t {
-    return link == 0 ? 1000 : user.memory;
+    return user.number * (link == 0 ? 1000 : user.memory);
   };
   llvm::SmallVector<RateUser *, 16> open;
   __int128 sum[2] = {};

@@ -10,12 +10,14 @@
 
 namespace facet::sim {
 
-/// Somebody who would move `wanted` alone, `memory` thousandths of each byte of
-/// it over the second link, and may move `given`. Rates in 2^-52 bytes per tick.
+/// Some (`number`) who would each move `wanted` alone, `memory` thousandths of each byte of
+/// it over the second link, and may each
+/// move `given`. Rates in 2^-52 bytes per tick.
 struct RateUser {
   int64_t wanted = 0;
   int64_t memory = 0;
   int64_t given = 0;
+  int64_t number = 1;
 };
 constexpr unsigned rateBits = 52;
 

@@ -190,24 +190,26 @@ void Timer::shareDone(const ShareDone &share) {
     postShares();
   shares.transfer = share.transfer;
   shares.done = share.done;
-  ++shares.number;
+  shares.number += int64_t(share.engines.size());
   if (!options.record)
     return;
   TransferSpan &span = result.transfers[share.transfer];
-  if (share.packets) {
-    result.shares.push_back({share.transfer, share.engine, share.start,
-                             share.done, share.bytes, share.packets});
-    span.start = span.bytes ? std::min(span.start, share.start) : share.start;
-    span.bytes += share.bytes;
-    span.dataDone = std::max(span.dataDone, share.dataDone);
+  for (unsigned e : share.engines) {
+    if (share.packets) {
+      result.shares.push_back({share.transfer, e, share.start, share.done,
+                               share.bytes, share.packets});
+      span.start = span.bytes ? std::min(span.start, share.start) : share.start;
+      span.bytes += share.bytes;
+      span.dataDone = std::max(span.dataDone, share.dataDone);
+    }
+    if (share.done > span.done) {
+      span.done = share.done;
+      span.cause = share.start > span.ready && lastOn[e].kind
+                       ? lastOn[e]
+                       : Cause{Cause::Instruction, span.span};
+    }
+    lastOn[e] = {Cause::Transfer, share.transfer};
   }
-  if (share.done > span.done) {
-    span.done = share.done;
-    span.cause = share.start > span.ready && lastOn[share.engine].kind
-                     ? lastOn[share.engine]
-                     : Cause{Cause::Instruction, span.span};
-  }
-  lastOn[share.engine] = {Cause::Transfer, share.transfer};
 }
 
 /// The updates of engines that were done with a transfer at one instant.

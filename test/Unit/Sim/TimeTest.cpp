@@ -192,6 +192,24 @@ TEST(Time, rings_take_turns_packet_by_packet) {
   }
 }
 
+// Two of four engines have a row of the second transfer: 0 and 1 serve both
+// rings, 2 and 3 only the first.
+TEST(Time, engines_with_other_rows_part_and_meet) {
+  sim::TimeResult t = time(
+      program(sharing(4, 0),
+              memory + (".semaphore s\n.queue sync\nloop trips=3\n" +
+                        load(300, ", update(s += 1)", 4) +
+                        load(200, ", ring=1, update(s += 1)", 2) + "end\n")));
+  EXPECT_EQ(t.ns(), 1500);
+  for (unsigned e = 0; e != 4; ++e) {
+    EXPECT_EQ(t.dma[e].busy, (e < 2 ? 1500 : 900) * t.ticksPerNs);
+    EXPECT_EQ(t.dma[e].bytes, e < 2 ? 1500u : 900u);
+    EXPECT_EQ(t.dma[e].held, 0);
+    EXPECT_EQ(t.dma[e].idle, (e < 2 ? 0 : 600) * t.ticksPerNs);
+  }
+  EXPECT_EQ(t.shares.size(), 3u * 4 + 3 * 2);
+}
+
 TEST(Time, rings_are_in_order_inside) {
   sim::TimeResult t =
       time(program(shippedMachine("systolic"),
