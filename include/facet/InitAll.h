@@ -14,6 +14,7 @@
 #include "facet/Dialect/Kernel/IR/Kernel.h"
 #include "facet/Dialect/Kernel/Transforms/Passes.h"
 #include "facet/Pipelines/Pipelines.h"
+#include "facet/Planner/Cpu/Planner.h"
 #include "facet/Target/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
@@ -32,6 +33,7 @@ inline void registerAllDialects(mlir::DialectRegistry &registry) {
                   mlir::memref::MemRefDialect, mlir::scf::SCFDialect,
                   mlir::tensor::TensorDialect>();
   registry.insert<kernel::KernelDialect, cpu::CpuDialect>();
+  cpu::registerPlanModel(registry);
 }
 
 inline void registerAllPasses() {

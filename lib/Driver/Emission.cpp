@@ -14,6 +14,7 @@
 #include "Crash.h"
 #include "Schedules.h"
 #include "facet/Driver/Help.h"
+#include "facet/Machine/Machine.h"
 #include "facet/Target/EmitObject.h"
 
 #include "llvm/MC/TargetRegistry.h"
@@ -145,17 +146,22 @@ static LogicalResult planAndLower(const Sources &sources,
                                   const Emission &emission,
                                   Diagnostics &diagnostics) {
   ModuleOp module = sources.module.get();
-  InterfaceOptions interface = emission.interface;
-  for (auto kernel : module.getOps<kernel::FuncOp>()) {
-    kernel::PlanAttrInterface plan =
-        emission.target.plan(kernel, /*machine=*/nullptr);
-    plan = applySchedules(plan, kernel, emission.target.name, sources.schedules,
-                          diagnostics);
-    if (!plan || failed(plan.verify(kernel, /*machine=*/nullptr)))
+  std::optional<Machine> loaded;
+  if (!emission.target.machine.empty()) {
+    loaded = loadMachine(emission.target.machine, diagnostics);
+    if (!loaded)
       return failure();
-    interface.plan = plan.key();
   }
-  return emission.target.lower(module, interface);
+  const Machine *machine = loaded ? &*loaded : nullptr;
+  for (auto kernel : module.getOps<kernel::FuncOp>()) {
+    kernel::PlanAttrInterface plan = emission.target.plan(kernel, machine);
+    plan = applySchedules(plan, kernel, machine, emission.target.name,
+                          sources.schedules, diagnostics);
+    if (!plan || failed(plan.verify(kernel, machine)))
+      return failure();
+    kernel.setPlan(plan);
+  }
+  return emission.target.lower(module, machine, emission.interface);
 }
 
 ExitCode facet::lowerKernels(Sources &sources, const Emission &emission,

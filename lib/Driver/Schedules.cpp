@@ -50,7 +50,8 @@ convert(const syntax::Schedule &schedule) {
 
 kernel::PlanAttrInterface
 facet::applySchedules(kernel::PlanAttrInterface plan, kernel::FuncOp kernel,
-                      StringRef target, ArrayRef<syntax::Schedule> schedules,
+                      const Machine *machine, StringRef target,
+                      ArrayRef<syntax::Schedule> schedules,
                       Diagnostics &diagnostics) {
   kernel::PlanAttrInterface chosen;
   bool good = true;
@@ -58,8 +59,8 @@ facet::applySchedules(kernel::PlanAttrInterface plan, kernel::FuncOp kernel,
     if (schedule.target != target ||
         StringRef(schedule.kernel.text) != kernel.getSymName())
       continue;
-    FailureOr<kernel::PlanAttrInterface> overridden = plan.parseSchedule(
-        kernel, /*machine=*/nullptr, convert(schedule), diagnostics);
+    FailureOr<kernel::PlanAttrInterface> overridden =
+        plan.parseSchedule(kernel, machine, convert(schedule), diagnostics);
     if (failed(overridden))
       good = false;
     else if (!chosen && !schedule.when)

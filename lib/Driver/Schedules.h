@@ -9,11 +9,11 @@
 
 namespace facet {
 
-/// The planner's `plan` of `kernel`, as the schedules for it on `target` override
+/// The planner's `plan` of `kernel` on `machine`, as the schedules for it on `target` override
 /// it: all are checked, the first that holds always is taken. Null with errors.
 kernel::PlanAttrInterface
 applySchedules(kernel::PlanAttrInterface plan, kernel::FuncOp kernel,
-               llvm::StringRef target,
+               const Machine *machine, llvm::StringRef target,
                llvm::ArrayRef<syntax::Schedule> schedules,
                Diagnostics &diagnostics);
 

@@ -11,6 +11,7 @@
 #include "facet/Dialect/Cpu/IR/Cpu.h"
 #include "facet/Dialect/Kernel/IR/Kernel.h"
 #include "facet/Pipelines/Pipelines.h"
+#include "facet/Planner/Cpu/Planner.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -86,6 +87,7 @@ void facet::registerReferenceDialects(DialectRegistry &registry) {
                   cf::ControlFlowDialect, func::FuncDialect, LLVM::LLVMDialect,
                   math::MathDialect, scf::SCFDialect, tensor::TensorDialect,
                   vector::VectorDialect, cpu::CpuDialect>();
+  cpu::registerPlanModel(registry);
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
 }

@@ -15,16 +15,19 @@
 using namespace mlir;
 using namespace facet;
 
-static LogicalResult lower(ModuleOp module, const InterfaceOptions &given) {
+static LogicalResult lower(ModuleOp module, const Machine *,
+                           const InterfaceOptions &given) {
   InterfaceOptions options = given;
   options.computeKernel = [](kernel::FuncOp kernel) {
     return convertKernelToLoops(kernel, {});
   };
   SmallVector<kernel::FuncOp> kernels(module.getOps<kernel::FuncOp>());
-  for (kernel::FuncOp kernel : kernels)
+  for (kernel::FuncOp kernel : kernels) {
+    options.plan = kernel.getPlan().key();
     if (failed(convertKernelToLoops(kernel, {})) ||
         failed(emitInterface(kernel, options)))
       return failure();
+  }
   return success();
 }
 

@@ -9,19 +9,13 @@
 
 namespace facet {
 
-/// What the conversion must know of the machine it compiles for.
-struct CpuTarget {
-  CpuFeatures features;
-  int64_t vectorRegisters = 16;
-  int64_t l1Bytes = 32 << 10, l2Bytes = 256 << 10;
-};
-
 /// Emits NAME.impl and NAME.workspace in front of `kernel`, as KernelToLoops.h
 /// describes them, computed in vectors: contractions through packed panels and the
 /// micro-kernel with the map behind them on the sums in registers, everything else
-/// with its innermost loop in lanes.
+/// with its innermost loop in lanes. `plan` decides, and has been verified.
 mlir::LogicalResult convertKernelToCpu(kernel::FuncOp kernel,
-                                       const CpuTarget &target);
+                                       cpu::PlanAttr plan,
+                                       const CpuFeatures &features);
 
 } // namespace facet
 

@@ -26,13 +26,15 @@ struct Target {
   /// that is no machine. The attribute knows the words of schedules on this target.
   kernel::PlanAttrInterface (*plan)(kernel::FuncOp kernel,
                                     const Machine *machine);
-  /// Turns every `kernel.func` of the module into functions of upstream dialects,
-  /// the emitted interface included: what `--emit=mlir` prints. Diagnostics go to
-  /// the module's context.
-  llvm::LogicalResult (*lower)(mlir::ModuleOp module,
+  /// Turns every `kernel.func` of the module, which has its plan for `machine`, into
+  /// functions of upstream dialects, the emitted interface included: what
+  /// `--emit=mlir` prints. Diagnostics go to the module's context.
+  llvm::LogicalResult (*lower)(mlir::ModuleOp module, const Machine *machine,
                                const InterfaceOptions &options);
   /// Turns what `lower` makes into the LLVM dialect.
   llvm::LogicalResult (*convertToLLVM)(mlir::ModuleOp module);
+  /// The machine it plans for, a name for loadMachine; empty: none.
+  llvm::StringLiteral machine = "";
   /// The CPU to generate code for, as LLVM names it; empty: the baseline of the
   /// triple, with little optimisation.
   llvm::StringLiteral cpu = "";

@@ -56,9 +56,11 @@ struct InPlace {
 
 class StageEmitter {
 public:
-  StageEmitter(Frame &frame, const Contraction &contraction,
-               const ContractionPlan &plan, Value aPanel, Value bPanel)
-      : frame(frame), b(frame.b), c(contraction), plan(plan),
+  StageEmitter(Frame &frame, const ContractionStage &stage, Value aPanel,
+               Value bPanel)
+      : frame(frame), b(frame.b), c(stage.contraction),
+        epilogue(stage.epilogue), plan(stage.plan), tileRows(plan.getRows()),
+        tileVectors(plan.getVectors()), lanes(plan.getLanes()),
         op(cast<StructuredOpInterface>(c.reduce.getOperation())),
         aPanel(aPanel), bPanel(bPanel), extents(frame.extents(op)),
         at(extents.size(), frame.i64(0)) {
@@ -83,8 +85,7 @@ private:
   void packB(Num jc, Num columns);
   void packPanelB(Num jc, Num jr, Num columns, Value panel);
   void packA(Num ic, Num rows);
-  std::optional<InPlace> inPlace(llvm::ArrayRef<Value> factors,
-                                 std::optional<unsigned> outer);
+  InPlace inPlace(unsigned input, std::optional<unsigned> outer);
 
   void columnsOf(Num jc, Num columns, Num ic, Num rows);
   void rowsOf(int64_t vectors, Num n0, Value bAt, Value bStep, Value mask,
@@ -105,13 +106,15 @@ private:
       return constant.getSExtValue();
     return std::nullopt;
   }
-  int64_t columnsPerPanel() const { return plan.vectors * plan.lanes; }
+  int64_t columnsPerPanel() const { return plan.getColumns(); }
   Num one() { return frame.i64(1); }
 
   Frame &frame;
   LocBuilder &b;
   Contraction c;
-  const ContractionPlan &plan;
+  std::optional<Epilogue> epilogue;
+  ContractionAttr plan;
+  int64_t tileRows, tileVectors, lanes;
   StructuredOpInterface op;
   Value aPanel, bPanel;
   llvm::SmallVector<Value> extents, at;
@@ -188,19 +191,17 @@ void StageEmitter::packPanelB(Num jc, Num jr, Num columns, Value panel) {
   auto vectors = [&](bool partial) {
     forEach(c.k, [&] {
       Num row = linearK() * columnsPerPanel();
-      for (int64_t v = 0; v < plan.vectors; ++v) {
-        Num first = jr + v * plan.lanes;
-        Value mask =
-            partial ? maskBelow(b, columns - first, plan.lanes) : Value();
+      for (int64_t v = 0; v < tileVectors; ++v) {
+        Num first = jr + v * lanes;
+        Value mask = partial ? maskBelow(b, columns - first, lanes) : Value();
         llvm::SmallVector<Value> iterators = at;
         iterators[n] = jc + first;
-        LanePoint point(frame, op, iterators, {n, plan.lanes, mask});
-        Num value = frame.num(widen(b, product(c.b, point), plan.lanes));
+        LanePoint point(frame, op, iterators, {n, lanes, mask});
+        Num value = frame.num(widen(b, product(c.b, point), lanes));
         if (mask)
           value = loops::select(frame.num(mask), value, value.like(0));
-        LLVM::StoreOp::create(b, value.get(),
-                              pointer(panel, row + v * plan.lanes),
-                              plan.lanes * element.getIntOrFloatBitWidth() / 8);
+        LLVM::StoreOp::create(b, value.get(), pointer(panel, row + v * lanes),
+                              lanes * element.getIntOrFloatBitWidth() / 8);
       }
     });
   };
@@ -234,29 +235,28 @@ void StageEmitter::packA(Num ic, Num rows) {
       at[*m] = ic + r;
     // Row r lies in block r / MR, which holds MR rows (fewer at the end, but spaced
     // alike).
-    Num blockRow = loops::quotient(r, plan.rows);
-    Num within = r - blockRow * plan.rows;
-    Num start = blockRow * plan.rows * depth() + within;
+    Num blockRow = loops::quotient(r, tileRows);
+    Num within = r - blockRow * tileRows;
+    Num start = blockRow * tileRows * depth() + within;
     forEach(outerK, [&] {
       auto elements = [&](Num base, int64_t count) {
         at[k] = base;
         LanePoint point(frame, op, at, {k, count, Value()});
         Value value = widen(b, product(c.a, point), count);
-        Num first = start + linearK() * plan.rows;
+        Num first = start + linearK() * tileRows;
         for (int64_t i = 0; i < count; ++i) {
           Value one = vector::ExtractOp::create(b, value, i);
-          LLVM::StoreOp::create(b, one, pointer(aPanel, first + i * plan.rows));
+          LLVM::StoreOp::create(b, one, pointer(aPanel, first + i * tileRows));
         }
         at[k] = frame.i64(0);
       };
       Num extent = frame.num(extents[k]);
-      Num whole = extent & -plan.lanes;
-      auto loop =
-          scf::ForOp::create(b, frame.i64(0), whole, frame.i64(plan.lanes));
+      Num whole = extent & -lanes;
+      auto loop = scf::ForOp::create(b, frame.i64(0), whole, frame.i64(lanes));
       {
         OpBuilder::InsertionGuard guard(b);
         b.setInsertionPointToStart(loop.getBody());
-        elements(frame.num(loop.getInductionVar()), plan.lanes);
+        elements(frame.num(loop.getInductionVar()), lanes);
       }
       auto tail = scf::ForOp::create(b, whole, extent, one());
       OpBuilder::InsertionGuard guard(b);
@@ -268,24 +268,12 @@ void StageEmitter::packA(Num ic, Num rows) {
   });
 }
 
-/// An operand that is one element of memory, in the type of the sums: read where
-/// it is. `outer` is its m or n.
-std::optional<InPlace> StageEmitter::inPlace(llvm::ArrayRef<Value> factors,
-                                             std::optional<unsigned> outer) {
-  if (factors.size() != 1 || c.k.size() != 1)
-    return std::nullopt;
-  auto argument = dyn_cast<BlockArgument>(factors[0]);
-  if (!argument || argument.getArgNumber() >= op.getInputs().size())
-    return std::nullopt;
-  unsigned input = argument.getArgNumber();
+/// The elements of `input`, read where they are. `outer` is its m or n.
+InPlace StageEmitter::inPlace(unsigned input, std::optional<unsigned> outer) {
   const Storage &storage = frame.tensors[op.getInputs()[input]];
-  if (storage.kind != Storage::Memory || storage.element != element)
-    return std::nullopt;
   InPlace result{frame.i64(0), frame.i64(0), frame.i64(0)};
   for (auto [subscript, stride] :
        llvm::zip_equal(op.getAccess(input).getSubscripts(), storage.strides)) {
-    if (subscript.kind == kernel::Subscript::Element)
-      return std::nullopt;
     if (subscript.kind == kernel::Subscript::Constant) {
       result.base =
           frame.num(result.base) + frame.num(stride) * subscript.value;
@@ -311,22 +299,22 @@ std::optional<InPlace> StageEmitter::inPlace(llvm::ArrayRef<Value> factors,
 void StageEmitter::finish(Value sums, Num m, Num n, Value mask) {
   llvm::SmallVector<Value> iterators = place(m, n);
   unsigned numParallel = op.getNumParallel();
-  if (!c.epilogue) {
+  if (!epilogue) {
     llvm::SmallVector<Value> index = iterators;
     index.resize(numParallel);
     storeLanes(b, frame.tensors[c.reduce.getResult(0)], index, c.n.back(),
-               plan.lanes, mask, sums);
+               lanes, mask, sums);
     return;
   }
   llvm::SmallVector<Value> index(numParallel);
   for (unsigned i = 0; i < numParallel; ++i)
-    index[c.epilogueIterator[i]] = iterators[i];
-  unsigned lane = c.epilogueIterator[c.n.back()];
-  kernel::MapOp map = c.epilogue;
-  EpiloguePoint point(frame, map, c.epilogueInput, index,
-                      {lane, plan.lanes, mask}, sums);
+    index[epilogue->iterators[i]] = iterators[i];
+  unsigned lane = epilogue->iterators[c.n.back()];
+  kernel::MapOp map = epilogue->map;
+  EpiloguePoint point(frame, map, epilogue->sumsInput, index,
+                      {lane, lanes, mask}, sums);
   for (auto [value, result] : llvm::zip_equal(point.body(), map.getResults()))
-    storeLanes(b, frame.tensors[result], index, lane, plan.lanes, mask, value);
+    storeLanes(b, frame.tensors[result], index, lane, lanes, mask, value);
 }
 
 /// Iterators of the reduction at one row and the first column of a vector.
@@ -342,26 +330,26 @@ Value StageEmitter::initialSum(Num m, Num n, Value mask) {
   llvm::SmallVector<Value> index = place(m, n);
   index.resize(op.getNumParallel());
   return loadLanes(b, frame.tensors[c.reduce.getInits()[0]], index, c.n.back(),
-                   plan.lanes, mask);
+                   lanes, mask);
 }
 
 void StageEmitter::tile(int64_t rows, int64_t vectors, Num m0, Num n0, Value a,
                         Value aRow, Value aStep, Value bAt, Value bStep,
                         Value mask) {
-  auto type = VectorType::get({plan.lanes}, element);
+  auto type = VectorType::get({lanes}, element);
   llvm::SmallVector<Value> inits;
   for (int64_t r = 0; r < rows; ++r)
     for (int64_t v = 0; v < vectors; ++v)
-      inits.push_back(initialSum(m0 + r, n0 + v * plan.lanes,
+      inits.push_back(initialSum(m0 + r, n0 + v * lanes,
                                  v == vectors - 1 ? mask : Value()));
   llvm::SmallVector<Type> types(rows * vectors, type);
   Value readMask = bInPlace ? mask : Value();
   auto kernel =
-      MicroKernelOp::create(b, types, c.dot, rows, vectors, plan.lanes, a, aRow,
+      MicroKernelOp::create(b, types, c.dot, rows, vectors, lanes, a, aRow,
                             aStep, bAt, bStep, depth(), readMask, inits);
   for (int64_t r = 0; r < rows; ++r)
     for (int64_t v = 0; v < vectors; ++v)
-      finish(kernel.getResult(r * vectors + v), m0 + r, n0 + v * plan.lanes,
+      finish(kernel.getResult(r * vectors + v), m0 + r, n0 + v * lanes,
              v == vectors - 1 ? mask : Value());
 }
 
@@ -375,16 +363,16 @@ void StageEmitter::rowsOf(int64_t vectors, Num n0, Value bAt, Value bStep,
       a = pointer(aInPlace->base, (ic + r) * frame.num(aRow));
     } else {
       // Blocks are spaced by MR rows; within one, r counts from its start.
-      Num block = loops::quotient(r, plan.rows);
-      Num within = r - block * plan.rows;
+      Num block = loops::quotient(r, tileRows);
+      Num within = r - block * tileRows;
       aRow = one();
-      aStep = frame.i64(plan.rows);
-      a = pointer(aPanel, block * plan.rows * depth() + within);
+      aStep = frame.i64(tileRows);
+      a = pointer(aPanel, block * tileRows * depth() + within);
     }
     tile(count, vectors, ic + r, n0, a, aRow, aStep, bAt, bStep, mask);
   };
   std::optional<int64_t> total = known(rows);
-  int64_t full = plan.rows;
+  int64_t full = tileRows;
   Num done = frame.i64(0);
   if (!total || *total >= full) {
     done = total ? frame.i64(*total / full * full)
@@ -433,25 +421,25 @@ void StageEmitter::columnsOf(Num jc, Num columns, Num ic, Num rows) {
     auto loop = scf::ForOp::create(b, frame.i64(0), done, frame.i64(full));
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
-    sliver(plan.vectors, frame.num(loop.getInductionVar()), Value());
+    sliver(tileVectors, frame.num(loop.getInductionVar()), Value());
   }
   if (total && *total % full == 0)
     return;
   Num rest = columns - done;
-  for (int64_t vectors = 1; vectors <= plan.vectors; ++vectors) {
-    int64_t low = (vectors - 1) * plan.lanes, high = vectors * plan.lanes;
+  for (int64_t vectors = 1; vectors <= tileVectors; ++vectors) {
+    int64_t low = (vectors - 1) * lanes, high = vectors * lanes;
     if (total) {
       int64_t left = *total % full;
       if (left <= low || left > high)
         continue;
       sliver(vectors, done,
              left == high ? Value()
-                          : maskBelow(b, frame.i64(left - low), plan.lanes));
+                          : maskBelow(b, frame.i64(left - low), lanes));
       continue;
     }
     Num wanted = (rest > low) & (rest <= high);
     loops::ifHolds(b, wanted, [&] {
-      sliver(vectors, done, maskBelow(b, rest - low, plan.lanes));
+      sliver(vectors, done, maskBelow(b, rest - low, lanes));
     });
   }
 }
@@ -466,17 +454,17 @@ void StageEmitter::run() {
     mIterator = c.m.back();
   forEach(c.batch, [&] {
     forEach(outerN, [&] {
-      forBlocks(n, plan.columnBlock, [&](Num jc, Num columns) {
-        if (plan.packB)
+      forBlocks(n, plan.getColumnBlock(), [&](Num jc, Num columns) {
+        if (plan.packsB())
           packB(jc, columns);
         else
-          bInPlace = inPlace(c.b, c.n.back());
+          bInPlace = inPlace(*vectorsOfB(c), c.n.back());
         forEach(outerM, [&] {
-          forBlocks(m, plan.rowBlock, [&](Num ic, Num rows) {
-            if (plan.packA)
+          forBlocks(m, plan.getRowBlock(), [&](Num ic, Num rows) {
+            if (plan.packsA())
               packA(ic, rows);
             else
-              aInPlace = inPlace(c.a, mIterator);
+              aInPlace = inPlace(*elementsOf(c, c.a), mIterator);
             columnsOf(jc, columns, ic, rows);
           });
         });
@@ -486,81 +474,8 @@ void StageEmitter::run() {
 }
 
 //===----------------------------------------------------------------------===//
-// Plan
+// Scratch
 //===----------------------------------------------------------------------===//
-
-/// True when the factors are one element in the type of the sums, whose last
-/// dimension is `last` when that is asked for.
-static bool readsInPlace(Contraction &c, llvm::ArrayRef<Value> factors,
-                         std::optional<unsigned> last) {
-  auto op = cast<StructuredOpInterface>(c.reduce.getOperation());
-  Type element = loops::elementType(op->getResult(0));
-  if (factors.size() != 1 || c.k.size() != 1)
-    return false;
-  auto argument = dyn_cast<BlockArgument>(factors[0]);
-  if (!argument || argument.getArgNumber() >= op.getInputs().size() ||
-      argument.getType() != element)
-    return false;
-  auto access = op.getAccess(argument.getArgNumber());
-  if (access.hasGather())
-    return false;
-  if (!last)
-    return true;
-  auto subscripts = access.getSubscripts();
-  unsigned uses = llvm::count(
-      subscripts, kernel::Subscript{kernel::Subscript::Iterator, *last});
-  return uses == 1 && subscripts.back() ==
-                          kernel::Subscript{kernel::Subscript::Iterator, *last};
-}
-
-void CpuForm::choosePlan(Contraction &c) {
-  auto op = cast<StructuredOpInterface>(c.reduce.getOperation());
-  ContractionPlan &plan = plans[op];
-  plan.lanes = c.dot == Dot::F64 ? lanes / 2 : lanes;
-  auto extent =
-      [&](llvm::ArrayRef<unsigned> iterators) -> std::optional<int64_t> {
-    if (iterators.empty())
-      return 1;
-    return knownExtent(op, iterators.back());
-  };
-  std::optional<int64_t> m = extent(c.m), n = extent(c.n);
-  // rows·vectors sums, the vectors of b and one broadcast must fit the registers.
-  bool wide = target.vectorRegisters >= 32;
-  plan.rows = wide ? 8 : 4;
-  plan.vectors = 3;
-  if (m &&
-      *m <=
-          4) { // few rows: b is what takes the time, many sums hide the latency
-    plan.rows = *m;
-    plan.vectors =
-        std::min<int64_t>(8, (target.vectorRegisters - 1) / (*m + 1));
-  }
-  if (n)
-    plan.vectors = std::max<int64_t>(
-        1, std::min<int64_t>(plan.vectors, llvm::divideCeil(*n, plan.lanes)));
-  // Rows of a in place fall into one set of the first cache when their distance is
-  // a power of two; a packed a costs half a cycle per element, paid back per column.
-  std::optional<int64_t> k = extent(c.k);
-  bool shallow = k && *k <= 512;
-  bool narrow = n && *n < 256;
-  plan.packA = !readsInPlace(c, c.a, std::nullopt) || !(shallow || narrow);
-  // Packing b costs about a third of a cycle per element and is paid back per row.
-  bool bReadable = readsInPlace(c, c.b, c.n.back());
-  plan.packB = !bReadable || !m || *m > 4 * plan.rows;
-  plan.rowBlock = 12 * plan.rows;
-  plan.columnBlock = 16 * plan.vectors * plan.lanes;
-
-  Type element = loops::elementType(op->getResult(0));
-  if (plan.packB)
-    plan.bSlot = addPanel(op, element, c.n.back(), plan.columnBlock,
-                          plan.vectors * plan.lanes, c.k);
-  if (plan.packA) {
-    std::optional<unsigned> iterator;
-    if (!c.m.empty())
-      iterator = c.m.back();
-    plan.aSlot = addPanel(op, element, iterator, plan.rowBlock, plan.rows, c.k);
-  }
-}
 
 /// Scratch for a packed block: at most `block` of `outer`, rounded up to `unit`,
 /// times all of `k`.
@@ -581,9 +496,29 @@ unsigned CpuForm::addPanel(StructuredOpInterface op, Type element,
   return workspace.add(element, std::move(dims));
 }
 
-void CpuForm::emitContraction(Contraction &c) {
-  const ContractionPlan &plan = plans[c.reduce.getOperation()];
-  Value a = plan.packA ? placed[plan.aSlot].pointer : Value();
-  Value bPanel = plan.packB ? placed[plan.bSlot].pointer : Value();
-  StageEmitter(frame, c, plan, a, bPanel).run();
+void CpuForm::addPanels(ContractionStage &stage) {
+  const Contraction &c = stage.contraction;
+  ContractionAttr plan = stage.plan;
+  kernel::ReduceOp reduce = c.reduce;
+  auto op = cast<StructuredOpInterface>(reduce.getOperation());
+  Type element = loops::elementType(reduce.getResult(0));
+  if (plan.packsB())
+    stage.bSlot = addPanel(op, element, c.n.back(), plan.getColumnBlock(),
+                           plan.getColumns(), c.k);
+  if (plan.packsA()) {
+    std::optional<unsigned> iterator;
+    if (!c.m.empty())
+      iterator = c.m.back();
+    stage.aSlot = addPanel(op, element, iterator, plan.getRowBlock(),
+                           plan.getRows(), c.k);
+  }
+}
+
+void CpuForm::emitContraction(ContractionStage &stage) {
+  Value a, b;
+  if (stage.plan.packsA())
+    a = placed[stage.aSlot].pointer;
+  if (stage.plan.packsB())
+    b = placed[stage.bSlot].pointer;
+  StageEmitter(frame, stage, a, b).run();
 }

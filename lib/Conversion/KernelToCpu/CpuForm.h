@@ -5,20 +5,28 @@
 #define FACET_LIB_CONVERSION_KERNELTOCPU_CPUFORM_H
 
 #include "../KernelToLoops/OwnForm.h"
-#include "Contraction.h"
 #include "LanePoint.h"
 #include "facet/Conversion/KernelToCpu.h"
+#include "facet/Planner/Cpu/Contraction.h"
+#include "facet/Planner/Cpu/Planner.h"
 
 #include "llvm/ADT/MapVector.h"
 
-#include <map>
-
 namespace facet::cpu {
+
+/// A contraction, the map behind it, the plan's choices for both, and the panels
+/// in the workspace that these ask for.
+struct ContractionStage {
+  Contraction contraction;
+  std::optional<Epilogue> epilogue;
+  ContractionAttr plan;
+  unsigned aSlot = 0, bSlot = 0;
+};
 
 class CpuForm : public loops::OwnForm {
 public:
-  CpuForm(kernel::FuncOp kernel, loops::Functions &functions,
-          const CpuTarget &target);
+  CpuForm(kernel::FuncOp kernel, loops::Functions &functions, PlanAttr plan,
+          const CpuFeatures &features);
 
 protected:
   void emitOp(kernel::StructuredOpInterface op) override;
@@ -46,21 +54,15 @@ private:
   foldLanes(mlir::Value n, mlir::ValueRange start, LaneFold body);
 
   // ContractionStage.cpp
-  void choosePlan(Contraction &contraction);
-  void emitContraction(Contraction &contraction);
+  void addPanels(ContractionStage &stage);
+  void emitContraction(ContractionStage &stage);
   unsigned addPanel(kernel::StructuredOpInterface op, mlir::Type element,
                     std::optional<unsigned> outer, int64_t block, int64_t unit,
                     llvm::ArrayRef<unsigned> k);
-  bool canFuse(const Contraction &contraction);
-  bool isNibble(mlir::Value tensor);
-  /// The extent of an iterator that is a number or a fixed size.
-  std::optional<int64_t> knownExtent(kernel::StructuredOpInterface op,
-                                     unsigned iterator);
 
-  CpuTarget target;
-  int64_t lanes;                                                // of 32 bits
-  llvm::MapVector<mlir::Operation *, Contraction> contractions; // by reduce op
-  std::map<mlir::Operation *, ContractionPlan> plans;
+  int64_t lanes; // of 32 bits
+  llvm::DenseMap<mlir::Operation *, Form> forms;
+  llvm::MapVector<mlir::Operation *, ContractionStage> contractions; // by sum
   llvm::DenseSet<mlir::Operation *> fused; // epilogues of contractions
 };
 

@@ -22,6 +22,8 @@
 using namespace facet;
 using namespace facet::loops;
 using namespace mlir;
+using kernel::isReturned;
+using kernel::mayLeaveRange;
 using kernel::StructuredOpInterface;
 
 //===----------------------------------------------------------------------===//
@@ -92,12 +94,6 @@ static bool isUniform(StructuredOpInterface op, unsigned i) {
   return llvm::all_of(inputsOf(op, value), [&](unsigned k) {
     return isParameter(op.getInputs()[k]) &&
            op.getAccess(k).getSubscripts().empty();
-  });
-}
-
-bool facet::loops::isReturned(Operation *op) {
-  return llvm::any_of(op->getUsers(), [](Operation *user) {
-    return isa<kernel::ReturnOp>(user);
   });
 }
 
@@ -258,57 +254,11 @@ Value CheckPoint::constantSubscript(unsigned k, unsigned dim, int64_t value,
 // Demand
 //===----------------------------------------------------------------------===//
 
-/// Input `k` has a subscript that may be out of range: an element, or a number on
-/// an axis whose size is known at the call only.
-static bool needsCheck(StructuredOpInterface op, unsigned k) {
-  for (auto [dim, subscript] : llvm::enumerate(op.getAccess(k).getSubscripts()))
-    if (subscript.kind == kernel::Subscript::Element ||
-        (subscript.kind == kernel::Subscript::Constant &&
-         isUnknown(op.getInputs()[k], dim)))
-      return true;
-  return false;
-}
-
-static bool needsCheck(StructuredOpInterface op) {
-  for (unsigned k = 0; k < op.getInputs().size(); ++k)
-    if (needsCheck(op, k))
-      return true;
-  return false;
-}
-
 Demand::Demand(kernel::FuncOp kernel, bool everywhere)
-    : kernel(kernel), everywhere(everywhere) {
-  Block &block = kernel.getBody().front();
-  llvm::SmallPtrSet<Operation *, 16> used;
-  for (Operation &op : llvm::reverse(block)) {
-    auto structured = dyn_cast<StructuredOpInterface>(op);
-    if (!structured || !(isReturned(&op) || used.contains(&op)))
-      continue;
-    live.push_back(structured);
-    for (Value operand : op.getOperands())
-      if (Operation *def = operand.getDefiningOp())
-        used.insert(def);
-  }
-  std::reverse(live.begin(), live.end());
-
-  // An op that reads a demand-driven let must itself know what it needs.
-  llvm::SmallPtrSet<Operation *, 8> driven;
-  for (StructuredOpInterface op : live) {
-    bool reads = llvm::any_of(op.getInputs(), [&](Value input) {
-      return input.getDefiningOp() && driven.contains(input.getDefiningOp());
-    });
-    bool returned = isReturned(op);
-    if (!everywhere && !reads && !needsCheck(op))
-      continue;
-    if (!returned)
-      driven.insert(op);
-    if (everywhere || !returned)
-      tracked.insert(op);
-  }
-}
+    : kernel(kernel), everywhere(everywhere), live(kernel, everywhere) {}
 
 void Demand::reserve(Workspace &workspace) {
-  for (StructuredOpInterface op : live)
+  for (StructuredOpInterface op : live.ops)
     if (isTracked(op))
       slots[op] = workspace.add(
           IntegerType::get(op->getContext(), 8),
@@ -322,11 +272,11 @@ Storage Demand::array(Operation *op, llvm::ArrayRef<Storage> placed) const {
 
 /// i1 per op: could a use of it be reached, judging by what holds everywhere?
 void Demand::emitNeeded(Frame &frame) {
-  for (StructuredOpInterface op : llvm::reverse(live)) {
+  for (StructuredOpInterface op : llvm::reverse(live.ops)) {
     if (isReturned(op))
       continue;
     Value any = frame.i1(false);
-    for (StructuredOpInterface user : live) {
+    for (StructuredOpInterface user : live.ops) {
       for (auto [k, input] : llvm::enumerate(user.getInputs())) {
         if (!any || input.getDefiningOp() != op)
           continue;
@@ -354,7 +304,7 @@ void Demand::emitPass(Frame &frame, StructuredOpInterface op,
     return def && isTracked(def) && !isReturned(def) ? def : nullptr;
   };
   for (unsigned k = 0; k < op.getInputs().size(); ++k)
-    if (marks(k) || needsCheck(op, k))
+    if (marks(k) || mayLeaveRange(op, k))
       interesting.push_back(k);
   if (interesting.empty())
     return;
@@ -442,7 +392,7 @@ void Demand::emitPass(Frame &frame, StructuredOpInterface op,
 void Demand::emit(Frame &frame, llvm::ArrayRef<Storage> placed) {
   LocBuilder &b = frame.b;
   emitNeeded(frame);
-  for (StructuredOpInterface op : live) {
+  for (StructuredOpInterface op : live.ops) {
     Storage demanded = array(op, placed);
     if (demanded.kind != Storage::Memory || isReturned(op))
       continue;
@@ -450,6 +400,6 @@ void Demand::emit(Frame &frame, llvm::ArrayRef<Storage> placed) {
       store(b, demanded, index, constant(b, b.getI8Type(), int64_t(0)));
     });
   }
-  for (StructuredOpInterface op : llvm::reverse(live))
+  for (StructuredOpInterface op : llvm::reverse(live.ops))
     emitPass(frame, op, placed);
 }

@@ -6,6 +6,7 @@
 
 #include "OwnPoint.h"
 #include "Workspace.h"
+#include "facet/Dialect/Kernel/IR/LiveOps.h"
 
 namespace facet::loops {
 
@@ -18,9 +19,11 @@ public:
   Demand(kernel::FuncOp kernel, bool everywhere);
 
   /// In order, dead ones left out.
-  llvm::ArrayRef<kernel::StructuredOpInterface> ops() const { return live; }
+  llvm::ArrayRef<kernel::StructuredOpInterface> ops() const { return live.ops; }
   /// The op keeps a byte per element of its result: is it needed?
-  bool isTracked(mlir::Operation *op) const { return tracked.contains(op); }
+  bool isTracked(mlir::Operation *op) const {
+    return live.partial.contains(op);
+  }
 
   /// Adds the byte arrays to `workspace` for the ops that are no output (all
   /// tracked ops with `everywhere`).
@@ -44,14 +47,10 @@ private:
 
   kernel::FuncOp kernel;
   bool everywhere;
-  llvm::SmallVector<kernel::StructuredOpInterface> live;
-  llvm::SmallPtrSet<mlir::Operation *, 8> tracked;
+  kernel::LiveOps live;
   llvm::DenseMap<mlir::Operation *, unsigned> slots;
   llvm::DenseMap<mlir::Operation *, mlir::Value> needed;
 };
-
-/// Values that the kernel returns.
-bool isReturned(mlir::Operation *op);
 
 } // namespace facet::loops
 

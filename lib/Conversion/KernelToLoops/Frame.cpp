@@ -22,18 +22,6 @@ void Frame::refuse(Operation *op, const llvm::Twine &message) {
   failed = true;
 }
 
-std::optional<int64_t> facet::loops::fixedSize(kernel::FuncOp kernel,
-                                               unsigned size) {
-  DictionaryAttr fixed = kernel.getFixedAttr();
-  if (!fixed)
-    return std::nullopt;
-  auto name = cast<StringAttr>(kernel.getSizes()[size]);
-  auto values = fixed.getAs<DenseI64ArrayAttr>(name);
-  if (!values || values.size() != 1)
-    return std::nullopt;
-  return values[0];
-}
-
 ValueRange Frame::open(const llvm::Twine &name, llvm::ArrayRef<Type> more,
                        Type result) {
   unsigned numSizes = kernel.getSizes().size();
@@ -52,7 +40,8 @@ ValueRange Frame::open(const llvm::Twine &name, llvm::ArrayRef<Type> more,
   // A size that the command line fixed to one value is that number: callers have
   // been checked.
   for (unsigned i = 0; i < numSizes; ++i) {
-    std::optional<int64_t> only = fixedSize(kernel, i);
+    std::optional<int64_t> only =
+        kernel.getFixedSize(cast<StringAttr>(kernel.getSizes()[i]).getValue());
     sizes.push_back(only ? Value(i64(*only)) : arguments[i]);
   }
   return arguments.drop_front(numSizes);

@@ -61,9 +61,6 @@ struct Frame {
   llvm::SmallVector<mlir::Value> extents(kernel::StructuredOpInterface op);
 };
 
-/// The one value that a size may have, when the command line fixed it.
-std::optional<int64_t> fixedSize(kernel::FuncOp kernel, unsigned size);
-
 /// i64 loop 0 ≤ i < n.
 void forLoop(LocBuilder &b, mlir::Value n,
              llvm::function_ref<void(mlir::Value)> body);

@@ -109,7 +109,7 @@ static bool mayRescale(Operation *op,
       return true;
   return llvm::any_of(structured.getInputs(), [&](Value input) {
     Operation *def = input.getDefiningOp();
-    return def && !isReturned(def) && mayRescale(def, seen);
+    return def && !kernel::isReturned(def) && mayRescale(def, seen);
   });
 }
 

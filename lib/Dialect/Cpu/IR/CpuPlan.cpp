@@ -1,8 +1,9 @@
-//===- CpuPlan.cpp - the CPU road's plan ----------------------------------===//
+//===- CpuPlan.cpp - the parts of a plan agree with each other ------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The plan names the level; what follows from it and the machine file is chosen
-// where it is used (KernelToCpu). It has no words for schedules.
+// What can be said of a plan without its kernel and machine: blocks are whole
+// numbers of tiles, a contraction has its choices and nothing else has. Whether a
+// plan fits a kernel is the planner's to say (PlanAttrInterface::verify).
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,39 +26,47 @@ void CpuDialect::registerAttributes() {
       >();
 }
 
-LogicalResult PlanAttr::verify(kernel::FuncOp &, const Machine *) const {
+using EmitError = llvm::function_ref<InFlightDiagnostic()>;
+
+LogicalResult ContractionAttr::verify(EmitError emitError, int64_t rows,
+                                      int64_t vectors, int64_t lanes,
+                                      int64_t rowBlock, int64_t columnBlock,
+                                      Pack) {
+  if (rows < 1 || vectors < 1 || lanes < 1)
+    return emitError() << "a tile of " << rows << " rows by " << vectors
+                       << " vectors of " << lanes << " elements is empty";
+  if (rowBlock < 1 || rowBlock % rows != 0)
+    return emitError() << "row_block = " << rowBlock
+                       << " is no multiple of the tile's " << rows << " rows";
+  if (columnBlock < 1 || columnBlock % (vectors * lanes) != 0)
+    return emitError() << "column_block = " << columnBlock
+                       << " is no multiple of the tile's " << vectors * lanes
+                       << " columns";
   return success();
 }
 
-void PlanAttr::explain(kernel::FuncOp &kernel, const Machine *,
-                       raw_ostream &os) const {
-  os << "kernel '" << kernel.getSymName() << "' in vectors for " << getLevel()
-     << "\n";
+LogicalResult StageAttr::verify(EmitError emitError, Form form,
+                                ArrayRef<int64_t> ops,
+                                ContractionAttr contraction) {
+  bool isContraction = form == Form::Contraction;
+  if (isContraction != bool(contraction))
+    return emitError() << "a stage of form " << stringifyForm(form)
+                       << (isContraction ? " needs the choices for its sum"
+                                         : " has no sum to choose for");
+  size_t most = isContraction ? 2 : 1;
+  if (ops.empty() || ops.size() > most)
+    return emitError() << "a stage of form " << stringifyForm(form) << " has "
+                       << ops.size() << " ops; it takes 1"
+                       << (isContraction ? " or 2" : "");
+  return success();
 }
 
-void PlanAttr::printSchedule(kernel::FuncOp &kernel, raw_ostream &os) const {
-  os << "schedule " << kernel.getSymName() << " on \"" << getLevel()
-     << "\" {}\n";
+LogicalResult PlanAttr::verify(EmitError emitError, StringRef machine,
+                               ArrayRef<VariantAttr> variants) {
+  if (machine.empty())
+    return emitError() << "a plan names no machine";
+  if (variants.size() != 1)
+    return emitError() << "a plan has " << variants.size()
+                       << " variants; it takes 1";
+  return success();
 }
-
-FailureOr<kernel::PlanAttrInterface>
-PlanAttr::parseSchedule(kernel::FuncOp &, const Machine *,
-                        ArrayRef<kernel::ScheduleEntry> entries,
-                        Diagnostics &diagnostics) const {
-  for (const kernel::ScheduleEntry &entry : entries)
-    diagnostics.error(entry.place, "target '" + getLevel() +
-                                       "' has no words for schedules; '" +
-                                       entry.statement +
-                                       "' can have no clauses");
-  if (!entries.empty())
-    return failure();
-  return cast<kernel::PlanAttrInterface>(*this);
-}
-
-void PlanAttr::enumerate(
-    kernel::FuncOp &, const Machine *,
-    function_ref<bool(kernel::PlanAttrInterface)> visit) const {
-  visit(cast<kernel::PlanAttrInterface>(*this));
-}
-
-std::string PlanAttr::key() const { return ("cpu." + getLevel()).str(); }

@@ -34,6 +34,24 @@ std::optional<unsigned> FuncOp::getSizeIndex(StringRef name) {
   return std::nullopt;
 }
 
+std::optional<int64_t> FuncOp::getFixedSize(StringRef name) {
+  auto values = getFixedAttr() ? getFixedAttr().getAs<DenseI64ArrayAttr>(name)
+                               : DenseI64ArrayAttr();
+  if (!values || values.size() != 1)
+    return std::nullopt;
+  return values[0];
+}
+
+static constexpr StringLiteral planName = "kernel.plan";
+
+PlanAttrInterface FuncOp::getPlan() {
+  return (*this)->getAttrOfType<PlanAttrInterface>(planName);
+}
+
+void FuncOp::setPlan(PlanAttrInterface plan) {
+  (*this)->setAttr(planName, plan);
+}
+
 SmallVector<unsigned> FuncOp::getInoutParams() {
   SmallVector<unsigned> inouts;
   for (unsigned i = 0, e = getParams().size(); i != e; ++i)

@@ -16,9 +16,3 @@ func.func @masked(%a: !llvm.ptr, %b: !llvm.ptr, %s: i64, %m: vector<8xi1>, %z: v
       a(%a, %s, %s) b(%b, %s) steps %s mask %m : vector<8xi1> inits(%z : vector<8xi32>) : vector<8xi32>
   return %acc : vector<8xi32>
 }
-
-// CHECK-LABEL: @planned
-// CHECK-SAME: #cpu.plan<"x86-64-v4">
-func.func @planned() attributes {plan = #cpu.plan<"x86-64-v4">} {
-  return
-}

@@ -4,7 +4,6 @@
 #ifndef FACET_DIALECT_CPU_IR_CPU_H
 #define FACET_DIALECT_CPU_IR_CPU_H
 
-#include "facet/Dialect/Kernel/IR/Plan.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/BuiltinTypes.h"

@@ -7,5 +7,6 @@
 include "facet/Dialect/Cpu/IR/CpuDialect.td"
 include "facet/Dialect/Cpu/IR/CpuAttrs.td"
 include "facet/Dialect/Cpu/IR/CpuOps.td"
+include "facet/Dialect/Cpu/IR/PlanAttrs.td"
 
 #endif

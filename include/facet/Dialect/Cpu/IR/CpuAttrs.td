@@ -6,7 +6,6 @@
 
 include "facet/Dialect/Cpu/IR/CpuDialect.td"
 include "mlir/IR/AttrTypeBase.td"
-include "facet/Dialect/Kernel/IR/PlanInterface.td"
 include "mlir/IR/EnumAttr.td"
 
 def Cpu_Dot : I32EnumAttr<"Dot", "how one step multiplies and adds", [
@@ -17,19 +16,6 @@ def Cpu_Dot : I32EnumAttr<"Dot", "how one step multiplies and adds", [
     I32EnumAttrCase<"U8S8", 4, "u8s8">,  // quads, a unsigned: vpdpbusd, no saturation
     I32EnumAttrCase<"I16", 5, "i16">]> { // pairs: vpdpwssd, or vpmaddwd and an add
   let cppNamespace = "::facet::cpu";
-}
-
-def Cpu_PlanAttr : AttrDef<CpuDialect, "Plan",
-    [DeclareAttrInterfaceMethods<Kernel_PlanAttrInterface>]> {
-  let mnemonic = "plan";
-  let summary = "the CPU road with its own choices, for one level";
-  let description = [{
-    `#cpu.plan<"x86-64-v4">`: every contraction through packed panels and the
-    micro-kernel, the map behind it on the sums in registers, everything else in
-    lanes. Blocks follow from the machine file; a schedule can not override them.
-  }];
-  let parameters = (ins StringRefParameter<>:$level);
-  let assemblyFormat = "`<` $level `>`";
 }
 
 #endif

@@ -55,6 +55,12 @@ def Kernel_FuncOp : Kernel_Op<"func", [IsolatedFromAbove, Symbol, SingleBlock,
     }
     /// Position of a size, or nullopt.
     ::std::optional<unsigned> getSizeIndex(::llvm::StringRef name);
+    /// The value of a size that the command line fixed to one; nullopt for others.
+    ::std::optional<int64_t> getFixedSize(::llvm::StringRef name);
+    /// How it is computed: the attribute `kernel.plan`, which a target's planner makes
+    /// and its lowering reads; null before that.
+    ::facet::kernel::PlanAttrInterface getPlan();
+    void setPlan(::facet::kernel::PlanAttrInterface plan);
     /// Indices of the inout parameters, in order: the first operands of kernel.return.
     ::llvm::SmallVector<unsigned> getInoutParams();
   }];

@@ -13,7 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Contraction.h"
+#include "facet/Planner/Cpu/Contraction.h"
 
 using namespace facet;
 using namespace facet::cpu;
@@ -64,34 +64,78 @@ static void markValue(StructuredOpInterface op, Value value,
       markValue(op, operand, used);
 }
 
-/// The map that alone reads the sums, each at the element it computes.
-static void findEpilogue(Contraction &contraction) {
-  Value sums = contraction.reduce.getResult(0);
+std::optional<Epilogue> cpu::matchEpilogue(kernel::ReduceOp reduce) {
+  Value sums = reduce.getResult(0);
   if (!sums.hasOneUse())
-    return;
+    return std::nullopt;
   auto map = dyn_cast<kernel::MapOp>(*sums.user_begin());
-  unsigned numParallel = contraction.reduce.getNumParallel();
+  unsigned numParallel = reduce.getNumParallel();
   if (!map)
-    return;
+    return std::nullopt;
   auto op = cast<StructuredOpInterface>(map.getOperation());
   unsigned input =
       sums.use_begin()->getOperandNumber() - map.getExtents().size();
   if (input >= op.getInputs().size() || op.getNumIterators() != numParallel ||
       !op.getGuardsOfInput(input).empty())
-    return;
+    return std::nullopt;
   llvm::BitVector seen(numParallel);
-  llvm::SmallVector<unsigned> iterators;
+  Epilogue epilogue{map, input, {}};
   for (const kernel::Subscript &subscript :
        op.getAccess(input).getSubscripts()) {
     if (subscript.kind != kernel::Subscript::Iterator ||
         seen.test(subscript.value))
-      return;
+      return std::nullopt;
     seen.set(subscript.value);
-    iterators.push_back(subscript.value);
+    epilogue.iterators.push_back(subscript.value);
   }
-  contraction.epilogue = map;
-  contraction.epilogueInput = input;
-  contraction.epilogueIterator = iterators;
+  return epilogue;
+}
+
+std::optional<unsigned> cpu::elementsOf(const Contraction &contraction,
+                                        llvm::ArrayRef<Value> factors) {
+  kernel::ReduceOp reduce = contraction.reduce;
+  auto op = cast<StructuredOpInterface>(reduce.getOperation());
+  if (factors.size() != 1 || contraction.k.size() != 1)
+    return std::nullopt;
+  auto argument = dyn_cast<BlockArgument>(factors[0]);
+  if (!argument || argument.getArgNumber() >= op.getInputs().size())
+    return std::nullopt;
+  unsigned input = argument.getArgNumber();
+  Value tensor = op.getInputs()[input];
+  bool isMemory = isa<BlockArgument>(tensor) ||
+                  tensor.getDefiningOp<StructuredOpInterface>() != nullptr;
+  auto sums = cast<RankedTensorType>(reduce.getResult(0).getType());
+  if (!isMemory || op.getAccess(input).hasGather() ||
+      cast<RankedTensorType>(tensor.getType()).getElementType() !=
+          sums.getElementType())
+    return std::nullopt;
+  return input;
+}
+
+std::optional<unsigned> cpu::vectorsOfB(const Contraction &contraction) {
+  std::optional<unsigned> input = elementsOf(contraction, contraction.b);
+  if (!input)
+    return std::nullopt;
+  kernel::ReduceOp reduce = contraction.reduce;
+  auto op = cast<StructuredOpInterface>(reduce.getOperation());
+  kernel::Subscript n{kernel::Subscript::Iterator, contraction.n.back()};
+  auto subscripts = op.getAccess(*input).getSubscripts();
+  if (subscripts.empty() || !(subscripts.back() == n) ||
+      llvm::count(subscripts, n) != 1)
+    return std::nullopt;
+  return input;
+}
+
+std::optional<int64_t> cpu::knownExtent(StructuredOpInterface op,
+                                        unsigned iterator) {
+  OpFoldResult extent = op.getMixedExtents()[iterator];
+  if (auto attribute = dyn_cast<Attribute>(extent))
+    return cast<IntegerAttr>(attribute).getInt();
+  auto size = cast<Value>(extent).getDefiningOp<kernel::SizeOp>();
+  auto kernel = op->getParentOfType<kernel::FuncOp>();
+  if (!size || !kernel)
+    return std::nullopt;
+  return kernel.getFixedSize(size.getName());
 }
 
 std::optional<Contraction> cpu::matchContraction(kernel::ReduceOp reduce) {
@@ -146,6 +190,5 @@ std::optional<Contraction> cpu::matchContraction(kernel::ReduceOp reduce) {
   }
   if (contraction.n.empty() || contraction.n.back() != lane)
     return std::nullopt;
-  findEpilogue(contraction);
   return contraction;
 }

@@ -1,0 +1,96 @@
+//===- PlanAttrs.td - how a kernel is computed on a CPU -------*- tablegen -*-//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef FACET_DIALECT_CPU_IR_PLANATTRS_TD
+#define FACET_DIALECT_CPU_IR_PLANATTRS_TD
+
+include "facet/Dialect/Cpu/IR/CpuDialect.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+
+def Cpu_Form : I32EnumAttr<"Form", "how the ops of a stage are computed", [
+    I32EnumAttrCase<"Loops", 0, "loops">,            // one element after the other
+    I32EnumAttrCase<"Lanes", 1, "lanes">,            // the innermost loop in vectors
+    I32EnumAttrCase<"Contraction", 2, "contraction"> // panels and the micro-kernel
+    ]> {
+  let cppNamespace = "::facet::cpu";
+  let genSpecializedAttr = 0;
+}
+
+def Cpu_Pack : I32EnumAttr<"Pack", "which operands are copied into panels", [
+    I32EnumAttrCase<"None", 0, "none">, I32EnumAttrCase<"A", 1, "a">,
+    I32EnumAttrCase<"B", 2, "b">, I32EnumAttrCase<"AB", 3, "ab">]> {
+  let cppNamespace = "::facet::cpu";
+  let genSpecializedAttr = 0;
+}
+
+class Cpu_PlanPart<string name, string attrMnemonic> : AttrDef<CpuDialect, name> {
+  let mnemonic = attrMnemonic;
+  let genVerifyDecl = 1;
+}
+
+def Cpu_ContractionAttr : Cpu_PlanPart<"Contraction", "contraction"> {
+  let summary = "the choices for one sum of products";
+  let description = [{
+    `Σ_k a[m, k] · b[k, n]`, in tiles of `rows` × `vectors` sums that stay in registers.
+
+    | parameter | meaning |
+    | --- | --- |
+    | `rows`, `vectors` | the tile: rows of a by vectors of b |
+    | `lanes` | elements of a vector, in the type of the sums |
+    | `row_block` | rows of a whose panel is packed at once; a multiple of `rows` |
+    | `column_block` | columns of b whose panel is packed at once; a multiple of `vectors · lanes` |
+    | `pack` | `none`, `a`, `b` or `ab`: what is copied into panels; the rest is read where it is |
+
+    Rows left over go to tiles of fewer rows, columns to one of fewer vectors.
+  }];
+  let parameters = (ins "int64_t":$rows, "int64_t":$vectors, "int64_t":$lanes,
+                        "int64_t":$row_block, "int64_t":$column_block,
+                        EnumParameter<Cpu_Pack>:$pack);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let extraClassDeclaration = [{
+    bool packsA() const { return uint32_t(getPack()) & uint32_t(Pack::A); }
+    bool packsB() const { return uint32_t(getPack()) & uint32_t(Pack::B); }
+    /// Elements of a row of the tile.
+    int64_t getColumns() const { return getVectors() * getLanes(); }
+  }];
+}
+
+def Cpu_StageAttr : Cpu_PlanPart<"Stage", "stage"> {
+  let summary = "ops that are computed together";
+  let description = [{
+    `#cpu.stage<lanes [3]>`: an op by its number among the structured ops of the kernel.
+    `#cpu.stage<contraction [0, 1] by <rows = 8, …>>`: the sum first, then the map
+    that is computed on it in registers.
+  }];
+  let parameters = (ins EnumParameter<Cpu_Form>:$form, ArrayRefParameter<"int64_t">:$ops,
+                        OptionalParameter<"::facet::cpu::ContractionAttr">:$contraction);
+  let assemblyFormat = "`<` $form `[` $ops `]` (`by` $contraction^)? `>`";
+}
+
+def Cpu_VariantAttr : AttrDef<CpuDialect, "Variant"> {
+  let mnemonic = "variant";
+  let summary = "the stages of a kernel, in order";
+  let parameters = (ins ArrayRefParameter<"::facet::cpu::StageAttr">:$stages);
+  let assemblyFormat = "`<` `[` $stages `]` `>`";
+}
+
+def Cpu_PlanAttr : Cpu_PlanPart<"Plan", "plan"> {
+  let summary = "how a kernel is computed on one machine";
+  let description = [{
+    ```
+    #cpu.plan<"x86-64-v4", <[<contraction [0, 1] by <rows = 8, vectors = 3, lanes = 16,
+              row_block = 96, column_block = 768, pack = ab>>, <lanes [2]>]>>
+    ```
+
+    The machine's name and the variants; every live op of the kernel is in one stage.
+    Made by the planner, overridden by a schedule, obeyed by the lowering, which
+    finds it as the attribute `kernel.plan` of the kernel. The planner's library
+    attaches PlanAttrInterface to it.
+  }];
+  let parameters = (ins StringRefParameter<>:$machine,
+                        ArrayRefParameter<"::facet::cpu::VariantAttr">:$variants);
+  let assemblyFormat = "`<` $machine `,` $variants `>`";
+}
+
+#endif

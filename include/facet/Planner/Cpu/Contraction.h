@@ -1,0 +1,58 @@
+//===- Contraction.h - sums of products, recognised -----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef FACET_PLANNER_CPU_CONTRACTION_H
+#define FACET_PLANNER_CPU_CONTRACTION_H
+
+#include "facet/Dialect/Cpu/IR/Cpu.h"
+#include "facet/Dialect/Kernel/IR/Kernel.h"
+
+#include <optional>
+
+namespace facet::cpu {
+
+/// `Σ_k a[.., m, k] · b[.., k, n]`, where a and b may be any expressions of their
+/// own indices (a conversion, a dequantisation).
+struct Contraction {
+  kernel::ReduceOp reduce;
+  /// Factors of the body's product, by what they depend on: those with n are b's.
+  llvm::SmallVector<mlir::Value> a, b;
+  /// Iterators of `reduce`, by position. Batch ones index both operands.
+  llvm::SmallVector<unsigned> batch, m, n, k;
+  Dot dot = Dot::F32;
+};
+
+/// The contraction that `reduce` is; nullopt when it is none: another kind of
+/// reduction, a filter, guards, or a product that does not fall in two.
+std::optional<Contraction> matchContraction(kernel::ReduceOp reduce);
+
+/// A map that reads the sums of a contraction, each at the element it computes, and
+/// that nobody else reads.
+struct Epilogue {
+  kernel::MapOp map;
+  unsigned sumsInput = 0; ///< the input that is the sums
+  /// Iterator of `map` for each parallel iterator of the contraction.
+  llvm::SmallVector<unsigned> iterators;
+};
+
+/// The epilogue that the sums of `reduce` have, as far as their indices go; whether
+/// it may run that early is the planner's to say.
+std::optional<Epilogue> matchEpilogue(kernel::ReduceOp reduce);
+
+/// The input of `contraction` whose elements are the operand: `factors` is one
+/// element of memory in the type of the sums, at places that no other array says,
+/// summed over one iterator. Such an operand can be read where it is.
+std::optional<unsigned> elementsOf(const Contraction &contraction,
+                                   llvm::ArrayRef<mlir::Value> factors);
+
+/// The same for b, which is read in vectors: neighbours in n must be neighbours in
+/// memory.
+std::optional<unsigned> vectorsOfB(const Contraction &contraction);
+
+/// The extent of an iterator that is a number or a size with one value.
+std::optional<int64_t> knownExtent(kernel::StructuredOpInterface op,
+                                   unsigned iterator);
+
+} // namespace facet::cpu
+
+#endif // FACET_PLANNER_CPU_CONTRACTION_H

@@ -1,0 +1,144 @@
+//===- ChooseBlocks.cpp - tile, blocks and packing of a contraction -------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The cost model: what a tile of sums in registers loads per multiply-add, what a
+// panel costs to pack and how often it is used again.
+//
+//   x86-64-v4, f32, M = N = K = 1024  ─▶  8 rows by 3 vectors, pack a and b
+//   x86-64-v4, f32, M = 1             ─▶  1 row by 8 vectors, b where it is
+//
+// Sizes, rates and registers come from the machine file. The constants below are
+// what no such file says; each was measured with AVX-512 on a Zen 5 core, as a
+// share of the rate that the multiply-adds alone reach.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ChooseBlocks.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace facet;
+using namespace facet::cpu;
+using namespace mlir;
+using kernel::StructuredOpInterface;
+
+namespace {
+
+/// Up to this many rows, reading b from memory is what takes the time: a tile has
+/// all the rows, and b is read once.
+constexpr int64_t fewRows = 4;
+/// A tile of few rows loads no more neighbouring vectors than this at a time: the
+/// prefetchers follow whole lines well beyond it.
+constexpr int64_t mostVectors = 8;
+/// A vector of b is a whole line that comes from the second-level cache, a scalar
+/// of a lies in the first: the first counts as this many of the second.
+constexpr double lineWeight = 2;
+/// Cycles to pack one element of a (which transposes) and of b (which copies), both
+/// from the last-level cache.
+constexpr double packCyclesA = 0.5, packCyclesB = 1. / 3;
+/// Time lost, relative to packed operands, when a or b is read where it is: of a,
+/// rows whose distance is a power of two share a set of the cache; of b, every row
+/// is on another page.
+constexpr double unpackedLossA = 1. / 16, unpackedLossB = 1. / 3;
+/// Sums this short read a in place without that loss: a few rows of it fit.
+constexpr int64_t shortSum = 512;
+/// Tiles of a block.
+constexpr int64_t rowTiles = 12, columnTiles = 16;
+
+struct Tile {
+  int64_t rows, vectors;
+};
+
+class BlockChooser {
+public:
+  BlockChooser(const Contraction &c, const Machine &machine)
+      : c(c), machine(machine) {
+    kernel::ReduceOp reduce = c.reduce;
+    op = cast<StructuredOpInterface>(reduce.getOperation());
+    lanes = machine.cpu.vectorBytes / (c.dot == Dot::F64 ? 8 : 4);
+    m = extent(c.m);
+    n = extent(c.n);
+    k = extent(c.k);
+  }
+
+  ContractionAttr choose();
+
+private:
+  /// Of the innermost of `iterators`, along which blocks and tiles are cut.
+  std::optional<int64_t> extent(llvm::ArrayRef<unsigned> iterators) {
+    if (iterators.empty())
+      return 1;
+    return knownExtent(op, iterators.back());
+  }
+  /// Multiply-adds of one element per cycle.
+  double rate() const { return double(machine.cpu.arithmeticPorts * lanes); }
+
+  Tile chooseTile();
+  bool packingAPays();
+  bool packingBPays();
+
+  const Contraction &c;
+  const Machine &machine;
+  StructuredOpInterface op;
+  int64_t lanes;
+  std::optional<int64_t> m, n, k;
+};
+
+} // namespace
+
+/// The tile whose sums, vectors of b and one broadcast fit the registers, whose
+/// sums are enough to hide the latency of a multiply-add, and that loads least per
+/// multiply-add. Rows left over go to tiles of 2ⁱ rows, so a tile has 2ⁱ of them.
+Tile BlockChooser::chooseTile() {
+  int64_t registers = machine.cpu.vectorRegisters;
+  if (m && *m <= fewRows) {
+    int64_t rows = std::max<int64_t>(*m, 1);
+    return {rows, std::min(mostVectors, (registers - 1) / (rows + 1))};
+  }
+  int64_t sumsInFlight =
+      machine.cpu.arithmeticPorts * machine.cpu.arithmeticLatencyCycles;
+  Tile best{1, 1};
+  double least = INFINITY;
+  for (int64_t rows = 1; rows < registers; rows *= 2)
+    for (int64_t vectors = 1; rows * vectors + vectors + 1 <= registers;
+         ++vectors) {
+      double sums = double(rows * vectors);
+      double loads = (double(rows) + lineWeight * double(vectors)) / sums;
+      double stall = std::max(1., double(sumsInFlight) / sums);
+      if (loads * stall < least) {
+        least = loads * stall;
+        best = {rows, vectors};
+      }
+    }
+  return best;
+}
+
+/// A row of a is used once for each column; packing it costs `packCyclesA` per
+/// element, leaving it where it is a share of the time of each multiply-add.
+bool BlockChooser::packingAPays() {
+  if (k && *k <= shortSum)
+    return false;
+  return !n || packCyclesA * rate() / double(*n) <= unpackedLossA;
+}
+
+bool BlockChooser::packingBPays() {
+  return !m || packCyclesB * rate() / double(*m) < unpackedLossB;
+}
+
+ContractionAttr BlockChooser::choose() {
+  Tile tile = chooseTile();
+  if (n)
+    tile.vectors =
+        std::clamp<int64_t>(llvm::divideCeil(*n, lanes), 1, tile.vectors);
+  bool packA = !elementsOf(c, c.a) || packingAPays();
+  bool packB = !vectorsOfB(c) || packingBPays();
+  return ContractionAttr::get(op->getContext(), tile.rows, tile.vectors, lanes,
+                              rowTiles * tile.rows,
+                              columnTiles * tile.vectors * lanes,
+                              Pack(unsigned(packA) | unsigned(packB) << 1));
+}
+
+ContractionAttr cpu::chooseBlocks(const Contraction &contraction,
+                                  const Machine &machine) {
+  return BlockChooser(contraction, machine).choose();
+}
