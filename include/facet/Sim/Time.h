@@ -27,8 +27,8 @@ struct TimeOptions {
   bool record = false;
   /// The run ends with SIM-STEPS after this many instructions.
   uint64_t maxSteps = 1'000'000'000;
-  /// Not 0: every duration is lengthened by up to a quarter, by lot from this
-  /// seed. A program without races computes the same.
+  /// Not 0: each instruction, and the latency of each transfer, is lengthened by up
+  /// to a quarter, by lot from this seed.
   uint64_t jitterSeed = 0;
   /// Age of the tensor clock's first window when the program starts, instead of
   /// tensor.window_phase_ns.

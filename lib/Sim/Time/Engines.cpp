@@ -128,6 +128,20 @@ const Cost &Timer::costOf(unsigned q, unsigned pc, bool slow) {
   return t.cost[slow];
 }
 
+static uint64_t mix(uint64_t x) {
+  x += 0x9e3779b97f4a7c15u;
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+  return x ^ x >> 31;
+}
+
+/// A time of the present instruction, with its jitter.
+Ticks Timer::longer(unsigned q, Ticks time) const {
+  if (!options.jitterSeed)
+    return time;
+  return time + time / 1024 * Ticks(queues[q].lot % 257);
+}
+
 /// The bytes that an operand spans.
 Span2d Timer::spanOf(const TimedQueue &queue, const Access &access) const {
   Span2d span;
@@ -170,6 +184,13 @@ void Timer::prepare(unsigned q) {
       stopped = true;
       return;
     }
+    if (Ticks there = queue.fetcher.available(pc, queue.sequencer);
+        there > queue.sequencer) {
+      queue.sequencer = there;
+      account(q, there, Stall::Fetch);
+    }
+    if (options.jitterSeed)
+      queue.lot = mix(queue.lot ^ options.jitterSeed * (q + 1));
     queue.at = queue.ready = queue.sequencer;
     queue.reason = Stall::Idle;
     queue.cause = queue.before;
@@ -202,7 +223,7 @@ void Timer::prepare(unsigned q) {
     if (!enabled)
       time = timing.skip();
     else if (i.op() != Opcode::End || queue.stream.at() == i.imm[1] + 1)
-      time = costOf(q, pc, false).portFree;
+      time = longer(q, costOf(q, pc, false).portFree);
     queue.sequencer = begin + time;
     account(q, queue.sequencer, Stall::Control);
     queue.allDone = std::max(queue.allDone, queue.sequencer);
@@ -368,6 +389,10 @@ void Timer::start(unsigned q, Ticks now) {
       result.matmulsAtFullRate += !slow;
     }
   }
+  if (options.jitterSeed)
+    for (Ticks Cost::*instant :
+         {&Cost::issue, &Cost::sourceFree, &Cost::portFree, &Cost::done})
+      cost.*instant = longer(q, cost.*instant);
   account(q, now + cost.issue, Stall::Issue);
 
   ++engine.executed;
@@ -464,7 +489,7 @@ void Timer::startTransfer(unsigned q, const Instruction &i, const Timed &t,
         unsigned(queue.stream.slot(i.updates[u].ref.ring()));
   }
   transfers.push_back(transfer);
-  Ticks ready = now + t.transfer.firstData;
+  Ticks ready = now + longer(q, t.transfer.firstData);
   end = std::max({end, ready, now + t.transfer.issue});
   if (options.record) {
     TransferSpan span;

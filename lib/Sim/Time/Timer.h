@@ -6,6 +6,7 @@
 
 #include "../Stream.h"
 #include "Dma.h"
+#include "Fetcher.h"
 #include "TensorClock.h"
 
 #include "llvm/ADT/SmallVector.h"
@@ -46,9 +47,11 @@ struct Span2d {
 /// One queue and where it is in time.
 struct TimedQueue {
   TimedQueue(const Program &program, unsigned queue)
-      : stream(program, queue), code(program.queues[queue].code.size()) {}
+      : stream(program, queue), fetcher(program, queue),
+        code(program.queues[queue].code.size()) {}
 
   Stream stream;
+  Fetcher fetcher;
   std::vector<Timed> code;
 
   enum Phase : uint8_t {
@@ -94,6 +97,7 @@ struct TimedQueue {
   };
   llvm::SmallVector<Write, 8> writes;
   std::vector<uint32_t> visits; // recorded runs
+  uint64_t lot = 0; // of the present instruction, in a run with jitter
 };
 
 class Timer {
@@ -143,6 +147,7 @@ private:
 
   Span2d spanOf(const TimedQueue &queue, const Access &access) const;
   const Cost &costOf(unsigned queue, unsigned pc, bool slow);
+  Ticks longer(unsigned queue, Ticks time) const;
   void decode(unsigned queue);
   void finish();
   void deadlock();

@@ -346,3 +346,48 @@ TEST(Time, the_tensor_clock_is_slow_until_it_was_busy) {
   EXPECT_EQ(t.engines[0].stall(Stall::Clock), 512 * t.ticksPerNs);
   EXPECT_EQ(t.matmulsAtFullRate, 5u);
 }
+
+// Packets of 2 instructions, 10 ns each; a queue holds 2 of them.
+TEST(Time, instructions_are_fetched) {
+  Machine machine = shippedMachine("systolic");
+  machine.core.fetch = 1;
+  machine.core.fetchBytes = 128;
+  machine.core.fetchPs = 10000;
+  machine.core.fetchAhead = 2;
+  auto copies = [&](unsigned n) {
+    std::string text;
+    for (unsigned i = 0; i != n; ++i)
+      text += copy(1);
+    return text;
+  };
+  auto run = [&](const std::string &text) {
+    sim::TimeResult t = time(program(machine, ".queue vector\n" + text));
+    EXPECT_EQ(t.engines[0].stall(Stall::Fetch) + t.engines[0].busy, t.total);
+    return t.ns();
+  };
+  // 0 and 1 are there; at 2 the queue comes to packet 1 and asks for 2, there at
+  // 12; at 12 it asks for 3, there at 22.
+  EXPECT_EQ(run(copies(4)), 4);
+  EXPECT_EQ(run(copies(6)), 14);
+  EXPECT_EQ(run(copies(8)), 24);
+  // A loop of two packets is kept; what follows is brought when it is left.
+  EXPECT_EQ(run("loop trips=10\n" + copies(2) + "end\n" + copies(1)),
+            20 + 10 + 1);
+  // One of three packets is brought again in every iteration but the first, which
+  // waits for packet 2 only.
+  EXPECT_EQ(run("loop trips=3\n" + copies(4) + "end\n"),
+            1 + 10 + 1 + 2 * (3 * 10 + 1));
+}
+
+TEST(Time, jitter_lengthens_and_repeats) {
+  Program p = program(shippedMachine("systolic"),
+                      ".queue vector\nloop trips=10\n" + copy(100) + "end\n");
+  sim::TimeOptions options;
+  double before = time(p).ns();
+  for (options.jitterSeed = 1; options.jitterSeed != 5; ++options.jitterSeed) {
+    double ns = time(p, options).ns();
+    EXPECT_GT(ns, before);
+    EXPECT_LE(ns, before * 1.25);
+    EXPECT_EQ(ns, time(p, options).ns());
+  }
+}
