@@ -9,7 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "facet/Isa/Assembler.h"
-#include "facet/Sim/Time.h"
+#include "facet/Sim/Simulator.h"
 
 using namespace facet;
 using namespace facet::sim;
@@ -66,9 +66,8 @@ void sim::reportFindings(const Program &program, const RunResult &result,
   }
 }
 
-llvm::json::Value sim::runToJson(const Program &program,
-                                 const RunResult &result,
-                                 const TimeResult *time) {
+llvm::json::Object sim::runToJson(const Program &program,
+                                  const RunResult &result) {
   namespace json = llvm::json;
   json::Array queues, findings;
   for (size_t q = 0; q != program.queues.size(); ++q)
@@ -97,8 +96,8 @@ llvm::json::Value sim::runToJson(const Program &program,
     place(object, finding.queue, finding.pc);
     findings.push_back(std::move(object));
   }
-  json::Object report{
-      {"schema", "facet-sim-run-1"},
+  return json::Object{
+      {"schema", "facet-sim-run-2"},
       {"machine", program.machine.name},
       {"machine_hash", hexHash(machineHash(program.machine))},
       {"build_id", hexHash(program.buildId)},
@@ -108,9 +107,4 @@ llvm::json::Value sim::runToJson(const Program &program,
       {"bytes", json::Object{{"hbm_read", result.hbmBytesRead},
                              {"hbm_written", result.hbmBytesWritten}}},
       {"findings", std::move(findings)}};
-  if (time) {
-    report["time_ns"] = time->ns();
-    report["cycles"] = time->cycles;
-  }
-  return report;
 }

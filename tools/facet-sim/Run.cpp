@@ -10,13 +10,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "Npy.h"
+#include "Results.h"
 #include "Verbs.h"
 
 #include "facet/Isa/Container.h"
-#include "facet/Sim/Time.h"
+#include "facet/Sim/Simulator.h"
 
 #include "llvm/ADT/StringMap.h"
-#include "llvm/Support/FormatVariadic.h"
 
 using namespace facet;
 using llvm::StringRef;
@@ -24,9 +24,9 @@ using llvm::Twine;
 
 namespace {
 struct Arguments {
-  StringRef program, json;
+  StringRef program;
   sim::RunOptions options;
-  sim::TimeOptions time;
+  sim::ResultOptions results;
   bool timingOnly = false;
   uint64_t orders = 0;
   std::vector<std::pair<StringRef, StringRef>> files; // buffer, file
@@ -37,12 +37,15 @@ static int parse(const sim::Verb &verb, llvm::ArrayRef<StringRef> args,
                  Arguments &result) {
   for (size_t i = 0; i != args.size(); ++i) {
     StringRef arg = args[i];
-    bool valued = arg == "--json" || arg == "--max-steps" ||
-                  arg == "--orders" || arg == "--clock-phase";
-    if (valued && i + 1 == args.size())
+    bool valued =
+        arg == "--max-steps" || arg == "--orders" || arg == "--clock-phase";
+    if ((valued || sim::isResultOption(arg)) && i + 1 == args.size())
       return usageError(verb, arg + " wants a value");
-    if (arg == "--json")
-      result.json = args[++i];
+    if (sim::isResultOption(arg)) {
+      if (int code = parseResultOption(verb, arg, args[++i], result.results))
+        return code;
+    } else if (arg == "--stats")
+      result.results.stats = true;
     else if (arg == "--no-check")
       result.options.checks = false;
     else if (arg == "--timing-only")
@@ -56,9 +59,9 @@ static int parse(const sim::Verb &verb, llvm::ArrayRef<StringRef> args,
       if (arg == "--orders")
         result.orders = value;
       else if (arg == "--clock-phase")
-        result.time.clockPhasePs = int64_t(value) * 1000;
+        result.results.time.clockPhasePs = int64_t(value) * 1000;
       else
-        result.options.maxSteps = result.time.maxSteps = value;
+        result.options.maxSteps = result.results.time.maxSteps = value;
     } else if (arg.starts_with("-") && arg != "-")
       return usageError(verb, "unknown option '" + arg + "'");
     else if (arg.contains('='))
@@ -72,7 +75,7 @@ static int parse(const sim::Verb &verb, llvm::ArrayRef<StringRef> args,
   }
   if (result.program.empty())
     return usageError(verb, "want a program");
-  return 0;
+  return checkResultOptions(verb, result.results);
 }
 
 /// Which file goes with which buffer; in and out.
@@ -163,14 +166,6 @@ static bool readInputs(const Program &program, const Files &files,
   return !diags.hasErrors();
 }
 
-/// Standard output may be somebody's file.
-static void printTime(const Arguments &arguments, const sim::TimeResult &time) {
-  if (arguments.json == "-")
-    return;
-  llvm::outs() << llvm::formatv("{0:f1} ns, {1} cycles\n", time.ns(),
-                                time.cycles);
-}
-
 /// Without data: no files, no outputs.
 static int timeOnly(const Arguments &arguments, const Program &program,
                     Diagnostics &diags) {
@@ -179,16 +174,11 @@ static int timeOnly(const Arguments &arguments, const Program &program,
                 "buffer '" + name + "' is given, with --timing-only none is");
   if (diags.hasErrors())
     return sim::report(diags);
-  sim::TimeResult time = sim::timeProgram(program, arguments.time);
+  sim::TimeResult time = timeForResults(program, arguments.results);
   sim::RunResult result = sim::countsOf(program, time);
   reportFindings(program, result, arguments.program, diags);
-  if (time.ok())
-    printTime(arguments, time);
-  if (!arguments.json.empty())
-    (void)sim::writeFile(
-        arguments.json,
-        llvm::formatv("{0:2}\n", runToJson(program, result, &time)).str(),
-        diags);
+  writeResults(program, arguments.program, arguments.results, result, &time,
+               diags);
   return sim::report(diags);
 }
 
@@ -225,14 +215,8 @@ int sim::runRun(const Verb &verb, llvm::ArrayRef<StringRef> args) {
                         writeBuffer(memory[b], program->buffers[b]), diags);
   std::optional<TimeResult> time;
   if (result.ok())
-    time = timeProgram(*program, arguments.time);
-  if (time && time->ok())
-    printTime(arguments, *time);
-  if (!arguments.json.empty())
-    (void)writeFile(arguments.json,
-                    llvm::formatv("{0:2}\n", runToJson(*program, result,
-                                                       time ? &*time : nullptr))
-                        .str(),
-                    diags);
+    time = timeForResults(*program, arguments.results);
+  writeResults(*program, arguments.program, arguments.results, result,
+               time ? &*time : nullptr, diags);
   return report(diags);
 }

@@ -27,11 +27,10 @@ static const Verb verbs[] = {
     {"info", "says what a program is", "FILE.engine [--json] [-o FILE]",
      runInfo},
     {"run", "runs a program and reports what it does wrong",
-     "FILE.engine [BUFFER=FILE.npy ...] [--json FILE] [--no-check] "
-     "[--max-steps N] [--orders N] [--timing-only] [--clock-phase "
-     "NS]\nBUFFER=IN.npy:OUT.npy for a buffer that is "
-     "given and "
-     "written",
+     "FILE.engine [BUFFER=FILE.npy ...] [--no-check] [--max-steps N] "
+     "[--orders N] [--timing-only] [--clock-phase NS]\n"
+     "       [--stats] [--json FILE]\n"
+     "BUFFER=IN.npy:OUT.npy for a buffer that is given and written",
      runRun},
     {"diff", "compares two programs", "A.engine B.engine", runDiff},
     {"manual", "prints the reference tables, or keeps those of a page current",

@@ -96,12 +96,9 @@ RunResult tryOrders(const Program &program,
 void reportFindings(const Program &program, const RunResult &result,
                     llvm::StringRef file, Diagnostics &diags);
 
-struct TimeResult;
-
-/// Counts, findings and, when it was timed, the time:
-/// {"schema": "facet-sim-run-1", ...}.
-llvm::json::Value runToJson(const Program &program, const RunResult &result,
-                            const TimeResult *time = nullptr);
+/// Counts and findings: {"schema": "facet-sim-run-2", ...}. What Report.h adds is
+/// an object of its own.
+llvm::json::Object runToJson(const Program &program, const RunResult &result);
 
 } // namespace facet::sim
 
