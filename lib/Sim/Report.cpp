@@ -9,7 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "facet/Isa/Assembler.h"
-#include "facet/Sim/Simulator.h"
+#include "facet/Sim/Race.h"
 
 using namespace facet;
 using namespace facet::sim;
@@ -64,6 +64,15 @@ void sim::reportFindings(const Program &program, const RunResult &result,
       addOrigin(program, note.queue, note.pc, error);
     }
   }
+}
+
+void sim::reportRedundantWaits(const Program &program,
+                               const std::vector<Finding> &findings,
+                               llvm::StringRef file, Diagnostics &diags) {
+  for (const Finding &finding : findings)
+    addOrigin(
+        program, finding.queue, finding.pc,
+        diags.remark("redundant-wait", {file.str()}, textOf(program, finding)));
 }
 
 llvm::json::Object sim::runToJson(const Program &program,

@@ -187,6 +187,15 @@ nop wait(c >= 1), update(c += 1)
         "SIM-RACE-SEMAPHORE: queue scalar, instruction 12 (dma_copy): waits for semaphore a, and nothing before it orders "
         f"it after queue sync, instruction 1 ({reset.split()[0]}), which {verb} it")
 
+# A wait that others imply: the copy cannot be without the load, nor the second store without it.
+implied = good.replace("wait(b >= 1)", "wait(b >= 1), wait(a >= 16)")
+remark = ("p.s: remark: SIM-REDUNDANT: queue sync, instruction 1 (dma_copy): its wait for a orders nothing: what its queue "
+          "has waited for before implies it [-Wredundant-wait]")
+for text, redundant in ((implied, 1), (good, 0), (implied.replace("wait(a >= 16), update", "update"), 0)):
+    done = case.raw(head + text, "--timing-only", "--remarks")
+    assert done.returncode == 0 and done.stderr.count("SIM-REDUNDANT") == redundant, done.stderr
+    assert not redundant or remark in done.stderr, done.stderr
+
 # Many pairs, and programs that are too long.
 fills = "".join(f"fill dst=sbuf.f32[0:4, {32 * i}, 8], value=1.0\n" for i in range(24))
 run(f".queue vector\n{fills}.queue gpsimd\n{fills}.queue sync\n{STORE}", "SIM-RACE-MORE: 5 more races were found")

@@ -14,6 +14,7 @@
 #include "Verbs.h"
 
 #include "facet/Isa/Container.h"
+#include "facet/Sim/Race.h"
 #include "facet/Sim/Simulator.h"
 
 #include "llvm/ADT/StringMap.h"
@@ -27,7 +28,7 @@ struct Arguments {
   StringRef program;
   sim::RunOptions options;
   sim::ResultOptions results;
-  bool timingOnly = false;
+  bool timingOnly = false, remarks = false;
   uint64_t orders = 0;
   std::vector<std::pair<StringRef, StringRef>> files; // buffer, file
 };
@@ -48,6 +49,8 @@ static int parse(const sim::Verb &verb, llvm::ArrayRef<StringRef> args,
       result.results.stats = true;
     else if (arg == "--no-check")
       result.options.checks = false;
+    else if (arg == "--remarks")
+      result.remarks = true;
     else if (arg == "--timing-only")
       result.timingOnly = true;
     else if (valued) {
@@ -191,6 +194,9 @@ int sim::runRun(const Verb &verb, llvm::ArrayRef<StringRef> args) {
   if (!program)
     return report(diags);
   (void)writeProgram(*program); // text has no build id before
+  if (arguments.remarks)
+    reportRedundantWaits(*program, redundantWaits(*program), arguments.program,
+                         diags);
   if (arguments.timingOnly)
     return timeOnly(arguments, *program, diags);
   Files files;

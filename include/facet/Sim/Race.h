@@ -37,6 +37,11 @@ std::vector<Finding> proveRaceFree(const Program &program,
 /// SIM-REDUNDANT; such a wait costs time and orders nothing.
 std::vector<Finding> redundantWaits(const Program &program);
 
+/// Adds a remark (group "redundant-wait") per finding; see reportFindings.
+void reportRedundantWaits(const Program &program,
+                          const std::vector<Finding> &findings,
+                          llvm::StringRef file, Diagnostics &diags);
+
 } // namespace facet::sim
 
 #endif // FACET_SIM_RACE_H

@@ -1,7 +1,8 @@
 // y = softmax(q^T k / 8) v^T-wise for 128 queries and 5 blocks of 128 keys, streamed: each block
 // brings its scores, the running maximum m and sum l are carried, and what was summed before is
 // rescaled by c = exp((m_old - m_new) / 8). q[64, 128] and k[64, 640] lie with the head's
-// dimension on partitions, v[640, 64] with the keys; rings of three hold k and v.
+// dimension on partitions, v[640, 64] with the keys; rings of three hold k and v. Nothing waits
+// for PSUM to be free: who needs it next has waited for something that came after.
 .program 1
 .machine "trn2"
 .buffer q in hbm.bf16[64, 128] at 0 bytes 16384
@@ -18,14 +19,12 @@
 .semaphore k_free
 .semaphore v_free
 .semaphore scored
-.semaphore s_free
 .semaphore maximum
 .semaphore p_full
 .semaphore turned
 .semaphore pt_full
 .semaphore rescale
 .semaphore mixed
-.semaphore o_free
 .semaphore done
 
 // sbuf: q 0, k 0x1000, v 0x2000, p 0x3000, its transpose 0x4000,
@@ -37,11 +36,11 @@
   nop wait(q_full >= 16)
   loop trips=5
     load_weights weights=sbuf.bf16[0:64, 0, 128], wait(k_full0[r0] >= 16 + 16*round)
-    matmul dst=psum.f32[0:128, 0, 128], moving=sbuf.bf16[0:64, 0x1000 + 256*r0, 128], start, stop, wait(s_free[r1] >= 0 + 1*round), update(k_free += 1), update(scored += 1)
+    matmul dst=psum.f32[0:128, 0, 128], moving=sbuf.bf16[0:64, 0x1000 + 256*r0, 128], start, stop, update(k_free += 1), update(scored += 1)
     load_weights weights=sbuf.bf16[0:128, 0x3000, 128], for_transpose, wait(p_full[r1] >= 1 + 1*round)
     transpose dst=psum.bf16[0:128, 2048, 128], update(turned += 1)
     load_weights weights=sbuf.bf16[0:128, 0x4000, 128], wait(pt_full[r1] >= 1 + 1*round)
-    matmul dst=psum.f32[0:128, 4096, 64], moving=sbuf.bf16[0:128, 0x2000 + 128*r0, 64], start, stop, wait(v_full0[r0] >= 16 + 16*round), wait(o_free[r1] >= 0 + 1*round), update(v_free += 1), update(mixed += 1)
+    matmul dst=psum.f32[0:128, 4096, 64], moving=sbuf.bf16[0:128, 0x2000 + 128*r0, 64], start, stop, wait(v_full0[r0] >= 16 + 16*round), update(v_free += 1), update(mixed += 1)
     advance ring=r0
     advance ring=r1
   end
@@ -58,7 +57,7 @@
     copy dst=sbuf.f32[0:128, 0x5000, 1], src=sbuf.f32[0:128, 0x5004, 1]
     copy dst=sbuf.bf16[0:128, 0x4000, 128], src=psum.bf16[0:128, 2048, 128], wait(turned[r0] >= 1 + 1*round), update(pt_full += 1)
     scalar_tensor_tensor dst=sbuf.f32[0:128, 0x5014, 1], src=sbuf.f32[0:128, 0x5014, 1], s0=sbuf.f32[0:128, 0x5010, 1], b=sbuf.f32[0:128, 0x5018, 1], op0=mul, op1=add, wait(rescale[r0] >= 1 + 1*round)
-    scalar_tensor_tensor dst=sbuf.f32[0:128, 0x6000, 64], src=sbuf.f32[0:128, 0x6000, 64], s0=sbuf.f32[0:128, 0x5010, 1], b=psum.f32[0:128, 4096, 64], op0=mul, op1=add, wait(mixed[r0] >= 1 + 1*round), update(o_free += 1)
+    scalar_tensor_tensor dst=sbuf.f32[0:128, 0x6000, 64], src=sbuf.f32[0:128, 0x6000, 64], s0=sbuf.f32[0:128, 0x5010, 1], b=psum.f32[0:128, 4096, 64], op0=mul, op1=add, wait(mixed[r0] >= 1 + 1*round)
     advance ring=r0
   end
   tensor_scalar dst=sbuf.f32[0:128, 0x501c, 1], src=sbuf.f32[0:128, 0x5014, 1], op0=reciprocal
@@ -66,7 +65,7 @@
 .queue scalar
   .ring r0 depth=1 name=block
   loop trips=5
-    activate dst=sbuf.bf16[0:128, 0x3000, 128], src=psum.f32[0:128, 0, 128], bias=sbuf.f32[0:128, 0x5008, 1], acc=sbuf.f32[0:128, 0x5018, 1], func=exp, acc_op=add, imm_scale=0.125, wait(maximum[r0] >= 1 + 1*round), update(s_free += 1), update(p_full += 1)
+    activate dst=sbuf.bf16[0:128, 0x3000, 128], src=psum.f32[0:128, 0, 128], bias=sbuf.f32[0:128, 0x5008, 1], acc=sbuf.f32[0:128, 0x5018, 1], func=exp, acc_op=add, imm_scale=0.125, wait(maximum[r0] >= 1 + 1*round), update(p_full += 1)
     activate dst=sbuf.f32[0:128, 0x5010, 1], src=sbuf.f32[0:128, 0x500c, 1], func=exp, imm_scale=0.125, update(rescale += 1)
     advance ring=r0
   end
