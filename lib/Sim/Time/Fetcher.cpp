@@ -14,6 +14,8 @@
 
 #include "Fetcher.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include <algorithm>
 
 using namespace facet;
@@ -34,7 +36,10 @@ Fetcher::Fetcher(const Program &program, unsigned queue) {
   perPacket = size;
   time = TimeBase(machine).fromPs(machine.core.fetchPs);
   there.assign(packets, absent);
-  std::fill_n(there.begin(), ahead, 0);
+  for (unsigned p = 0; p != ahead; ++p) {
+    there[p] = 0;
+    held.push_back(p);
+  }
   for (unsigned pc = 0; pc != code.size(); ++pc) {
     if (code[pc].op() != Opcode::Loop)
       continue;
@@ -63,10 +68,14 @@ Ticks Fetcher::enter(unsigned pc, Ticks now) {
       return;
     fetched = std::max(fetched, now) + time;
     there[packet] = fetched;
+    held.push_back(packet);
   };
-  for (unsigned p = 0; p != there.size(); ++p)
-    if (p < first || p > last)
-      there[p] = absent;
+  llvm::erase_if(held, [&](unsigned packet) {
+    if (packet >= first && packet <= last)
+      return false;
+    there[packet] = absent;
+    return true;
+  });
   for (unsigned p = current; p <= last; ++p)
     bring(p);
   for (unsigned p = first; p < current; ++p)

@@ -33,7 +33,8 @@ private:
   /// When each packet is there; `absent`: it is not on its way.
   static constexpr Ticks absent = -1;
   std::vector<Ticks> there;
-  Ticks fetched = 0; // the last packet asked for
+  std::vector<unsigned> held; // packets that are not absent
+  Ticks fetched = 0;          // the last packet asked for
 };
 
 } // namespace facet::sim
