@@ -14,10 +14,12 @@
 #include "MlirDiagnostics.h"
 #include "Sources.h"
 #include "facet/Dialect/Kernel/IR/Kernel.h"
+#include "facet/Driver/CompileText.h"
 #include "facet/Driver/Depfile.h"
 #include "facet/Driver/Help.h"
 #include "facet/Driver/Outputs.h"
 
+#include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/ThreadPool.h"
 
@@ -177,7 +179,9 @@ static bool makeHeader(Invocation &invocation, const Request &request,
   return true;
 }
 
-static ExitCode compile(Invocation &invocation, Request &request) {
+/// With `memory` the output goes there and no file is written.
+static ExitCode compile(Invocation &invocation, Request &request,
+                        CompiledText *memory = nullptr) {
   Diagnostics &diagnostics = invocation.diagnostics;
   const CommandLine &line = invocation.line;
   std::unique_ptr<llvm::DefaultThreadPool> threads; // outlives the context
@@ -192,11 +196,16 @@ static ExitCode compile(Invocation &invocation, Request &request) {
       loadSources(line.inputs(), request.sizes, *context, invocation);
   if (!sources)
     return ExitCode::Rejected;
+  if (memory)
+    for (auto kernel : sources->module->getOps<kernel::FuncOp>())
+      memory->kernels.push_back(kernel.getSymName().str());
 
   // All names are checked before the work begins.
   Outputs outputs(line.has(OPT_write_if_changed));
   std::string *code = nullptr, *header = nullptr;
-  if (!request.output.empty())
+  if (memory)
+    code = &memory->bytes;
+  else if (!request.output.empty())
     code = outputs.add(request.output, sources->filesRead, diagnostics,
                        request.kind == EmitKind::Shared);
   if (!request.header.empty())
@@ -237,4 +246,31 @@ ExitCode facet::runCompile(Invocation &invocation) {
   Request request;
   ExitCode code = readRequest(invocation, request);
   return code == ExitCode::Ok ? compile(invocation, request) : code;
+}
+
+bool facet::compileText(const TextRequest &request, CompiledText &result,
+                        Diagnostics &diagnostics) {
+  std::vector<std::string> words = {
+      "compile", "-", "--input-name=" + request.name,
+      "-o",      "-", "--emit=" + request.kind};
+  words.insert(words.end(), request.options.begin(), request.options.end());
+  SmallVector<const char *, 16> argv;
+  for (const std::string &word : words)
+    argv.push_back(word.c_str());
+
+  Diagnostics all;
+  CommandLine line(argv, all);
+  Reporting reporting(line, all);
+  Invocation invocation{line, reporting, all, &request.text};
+  ExitCode code = ExitCode::Usage;
+  Request parsed;
+  if (!all.hasErrors() &&
+      (code = readRequest(invocation, parsed)) == ExitCode::Ok)
+    code = compile(invocation, parsed, &result);
+  llvm::CrashRecoveryContext::Disable(); // the program's signals are its own
+  if (code == ExitCode::Internal)
+    all.error({request.name}, "an internal error of the compiler; please send "
+                              "this text and the options");
+  diagnostics = reporting.filter(all);
+  return code == ExitCode::Ok && !diagnostics.hasErrors();
 }

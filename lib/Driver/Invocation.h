@@ -16,6 +16,8 @@ struct Invocation {
   const CommandLine &line;
   const Reporting &reporting;
   Diagnostics &diagnostics;
+  /// What the input "-" stands for; null: standard input.
+  const std::string *text = nullptr;
 };
 
 ExitCode runCompile(Invocation &invocation);

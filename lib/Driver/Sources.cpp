@@ -107,7 +107,10 @@ void Loader::add(StringRef input) {
   std::optional<InputKind> kind = kindOf(input, invocation);
   if (!kind)
     return;
-  std::optional<std::string> text = readInput(input, invocation.diagnostics);
+  std::optional<std::string> text =
+      input == "-" && invocation.text
+          ? *invocation.text
+          : readInput(input, invocation.diagnostics);
   if (!text)
     return;
   if (input != "-")

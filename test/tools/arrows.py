@@ -28,6 +28,7 @@ KNOWS = {
 }
 # The driver gathers everything below it; nothing but tools, C API and Python know it.
 KNOWS["Driver"] = set(KNOWS)
+KNOWS["CAPI"] = {"Support", "Target", "Driver"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*"facet/([A-Za-z]+)/[^"]*"')
 
