@@ -190,6 +190,9 @@ typedef struct facet_info {
   /** Additions, multiplications and function calls of one run, filters taken
    *  as true; `sizes` in the order above. */
   double (*flops)(const int64_t *sizes);
+  /** The level at which a call with `exec` runs here: one of `levels`, or
+   *  FACET_E_LEVEL. NULL, like a max_level of 0, means no cap. */
+  int32_t (*level)(const facet_exec *exec);
 } facet_info;
 
 /** What a packed buffer starts with; rank extents (int64_t) follow, then, at

@@ -422,13 +422,14 @@ loadJudge(ModuleOp module, Invocation &invocation, ExitCode &code) {
   return loaded;
 }
 
-static ExitCode check(Sources &sources, const Target &target,
+static ExitCode check(Sources &sources, const TargetList &targets,
                       ArrayRef<SizeBinding> sizes, Invocation &invocation) {
   // Promises are read from the kernels, which both roads consume.
   OwningOpRef<ModuleOp> kernels = sources.module->clone();
   OwningOpRef<ModuleOp> judged = sources.module->clone();
   ExitCode code = ExitCode::Ok;
-  std::unique_ptr<Loaded> road = loadKernels(sources, target, invocation, code);
+  std::unique_ptr<Loaded> road =
+      loadKernels(sources, targets, invocation, code);
   if (!road)
     return code;
   std::unique_ptr<Loaded> judge = loadJudge(*judged, invocation, code);
@@ -468,8 +469,8 @@ ExitCode facet::runCheck(Invocation &invocation) {
   line.number(OPT_sample, 1, 1, diagnostics);
   if (diagnostics.hasErrors())
     return ExitCode::Usage;
-  const Target *target = chooseHostTarget(invocation);
-  if (!target)
+  TargetList targets = chooseHostTargets(invocation);
+  if (targets.empty())
     return ExitCode::NotAvailable;
 
   std::unique_ptr<MLIRContext> context = makeContext();
@@ -489,5 +490,5 @@ ExitCode facet::runCheck(Invocation &invocation) {
       return ExitCode::Usage;
     keepOnly(wanted);
   }
-  return check(*sources, *target, sizes, invocation);
+  return check(*sources, targets, sizes, invocation);
 }

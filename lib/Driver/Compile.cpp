@@ -36,7 +36,7 @@ struct Request {
   std::string output; ///< of `kind`; empty when only the header is wanted
   std::string header; ///< of --header, or empty
   std::vector<SizeBinding> sizes;
-  const Target *target = nullptr;
+  TargetList targets;
   std::string triple;
   unsigned jobs = 1;
   InterfaceOptions interface;
@@ -124,9 +124,8 @@ static ExitCode readRequest(Invocation &invocation, Request &request) {
   if (diagnostics.hasErrors())
     return ExitCode::Usage;
 
-  request.target = chooseTarget(invocation);
-  if (!request.target || !checkTriple(request.triple, diagnostics) ||
-      !checkArchitecture(*request.target, request.triple, diagnostics))
+  request.targets = chooseTargets(invocation, request.triple);
+  if (request.targets.empty() || !checkTriple(request.triple, diagnostics))
     return ExitCode::NotAvailable;
   return ExitCode::Ok;
 }
@@ -223,12 +222,14 @@ static ExitCode compile(Invocation &invocation, Request &request,
     if (!makeHeader(invocation, request, *sources, request.output, *code))
       return ExitCode::Rejected;
   } else if (code) {
-    if (!line.has(OPT_target) && request.kind != EmitKind::Kernel)
+    const Target &target = *request.targets.front();
+    if (!line.has(OPT_target) && !target.level &&
+        request.kind != EmitKind::Kernel)
       diagnostics.remark("perf", {},
-                         "compiling for '" + request.target->name + "', " +
-                             request.target->description + "; --target=" +
-                             request.target->name + " says that this is meant");
-    Emission emission{*request.target, request.triple, request.interface,
+                         "compiling for '" + target.name + "', " +
+                             target.description + "; --target=" + target.name +
+                             " says that this is meant");
+    Emission emission{request.targets, request.triple, request.interface,
                       request.output};
     ExitCode result = emit(*sources, request.kind, emission, invocation, *code);
     if (result != ExitCode::Ok)

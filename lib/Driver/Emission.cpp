@@ -145,23 +145,30 @@ static ExitCode linkShared(StringRef object, StringRef output,
 static LogicalResult planAndLower(const Sources &sources,
                                   const Emission &emission,
                                   Diagnostics &diagnostics) {
-  ModuleOp module = sources.module.get();
-  std::optional<Machine> loaded;
-  if (!emission.target.machine.empty()) {
-    loaded = loadMachine(emission.target.machine, diagnostics);
-    if (!loaded)
-      return failure();
+  SmallVector<std::unique_ptr<Machine>> machines;
+  SmallVector<TargetOnMachine> targets;
+  for (const Target *target : emission.targets) {
+    const Machine *machine = nullptr;
+    if (!target->machine.empty()) {
+      std::optional<Machine> loaded = loadMachine(target->machine, diagnostics);
+      if (!loaded)
+        return failure();
+      machines.push_back(std::make_unique<Machine>(std::move(*loaded)));
+      machine = machines.back().get();
+    }
+    targets.push_back({target, machine});
   }
-  const Machine *machine = loaded ? &*loaded : nullptr;
-  for (auto kernel : module.getOps<kernel::FuncOp>()) {
-    kernel::PlanAttrInterface plan = emission.target.plan(kernel, machine);
-    plan = applySchedules(plan, kernel, machine, emission.target.name,
+  auto plan = [&](kernel::FuncOp kernel,
+                  const TargetOnMachine &on) -> kernel::PlanAttrInterface {
+    kernel::PlanAttrInterface plan = on.target->plan(kernel, on.machine);
+    plan = applySchedules(plan, kernel, on.machine, on.target->name,
                           sources.schedules, diagnostics);
-    if (!plan || failed(plan.verify(kernel, machine)))
-      return failure();
-    kernel.setPlan(plan);
-  }
-  return emission.target.lower(module, machine, emission.interface);
+    if (!plan || failed(plan.verify(kernel, on.machine)))
+      return nullptr;
+    return plan;
+  };
+  return facet::lowerKernels(sources.module.get(), targets, plan,
+                             emission.interface);
 }
 
 ExitCode facet::lowerKernels(Sources &sources, const Emission &emission,
@@ -172,15 +179,19 @@ ExitCode facet::lowerKernels(Sources &sources, const Emission &emission,
   // Refusals of the interface and of a target are told; silence is our fault.
   if (invocation.diagnostics.hasErrors())
     return ExitCode::Rejected;
-  return internalError(invocation.line, "the target '" + emission.target.name +
+  return internalError(invocation.line, "the target '" +
+                                            emission.targets.front()->name +
                                             "' gave up without a reason");
 }
 
-ObjectOptions facet::codeOptions(const Target &target) {
+ObjectOptions facet::codeOptions(ArrayRef<const Target *> targets) {
   ObjectOptions options;
-  options.cpu = target.cpu.str();
-  if (!target.cpu.empty())
+  if (targets.front()->level) {
+    // The code of a level says so itself. What runs before the level is known must
+    // run everywhere.
+    options.cpu = targets.front()->level->base.str();
     options.effort = CodeEffort::Thorough;
+  }
   return options;
 }
 
@@ -203,13 +214,13 @@ ExitCode facet::emit(Sources &sources, EmitKind kind, const Emission &emission,
     os << "\n";
     return ExitCode::Ok;
   }
-  if (failed(emission.target.convertToLLVM(module)))
+  if (failed(emission.targets.front()->convertToLLVM(module)))
     return invocation.diagnostics.hasErrors()
                ? ExitCode::Rejected
                : internalError(invocation.line,
                                "the conversion to LLVM gave up");
 
-  ObjectOptions options = codeOptions(emission.target);
+  ObjectOptions options = codeOptions(emission.targets);
   options.triple = emission.triple;
   ObjectKind objectKind = kind == EmitKind::Llvm       ? ObjectKind::LLVMText
                           : kind == EmitKind::Assembly ? ObjectKind::Assembly

@@ -21,8 +21,12 @@ enum class EmitKind {
   Header
 };
 
+/// What one object is made for.
+using TargetList = llvm::SmallVector<const Target *, 4>;
+
 struct Emission {
-  const Target &target;
+  /// One, or several levels, lowest first.
+  TargetList targets;
   std::string triple;
   InterfaceOptions interface;
   /// Name of the output: archives name their member after it.
@@ -33,8 +37,8 @@ struct Emission {
 ExitCode emit(Sources &sources, EmitKind kind, const Emission &emission,
               Invocation &invocation, std::string &text);
 
-/// How code for `target` is generated; the triple is left open.
-ObjectOptions codeOptions(const Target &target);
+/// How code for `targets` is generated; the triple is left open.
+ObjectOptions codeOptions(llvm::ArrayRef<const Target *> targets);
 
 /// Replaces the kernels by functions of upstream dialects.
 ExitCode lowerKernels(Sources &sources, const Emission &emission,

@@ -17,49 +17,118 @@ using namespace mlir;
 using namespace facet;
 using namespace facet::options;
 
-const Target *facet::chooseTarget(Invocation &invocation) {
-  std::optional<StringRef> name = invocation.line.value(OPT_target);
-  if (!name)
-    return &targets().front();
-  if (const Target *target = findTarget(*name))
+//===----------------------------------------------------------------------===//
+// Targets
+//===----------------------------------------------------------------------===//
+
+/// The feature of `level` that this machine lacks; empty: it has them all.
+static StringRef missingHere(const Level &level) {
+  static const llvm::StringMap<bool> present = llvm::sys::getHostCPUFeatures();
+  for (StringRef feature : featuresOf(level))
+    if (!present.lookup(feature))
+      return feature;
+  return "";
+}
+
+/// The levels of an architecture, lowest first.
+static TargetList ladderOf(StringRef arch) {
+  TargetList ladder;
+  for (const Target &target : targets())
+    if (target.level && target.level->arch == arch)
+      ladder.push_back(&target);
+  return ladder;
+}
+
+static StringRef archOf(StringRef triple) { return triple.split('-').first; }
+
+/// The highest level that runs here, or `reference`.
+static const Target *nativeTarget() {
+  const Target *best = findTarget("reference");
+  for (const Target *target : ladderOf(archOf(defaultTriple())))
+    if (missingHere(*target->level).empty())
+      best = target;
+  return best;
+}
+
+static const Target *findByName(StringRef name, Diagnostics &diagnostics) {
+  if (name == "native")
+    return nativeTarget();
+  if (const Target *target = findTarget(name))
     return target;
   SmallVector<StringRef> names;
   for (const Target &target : targets())
     names.push_back(target.name);
-  invocation.diagnostics.error(
-      {}, "there is no target '" + *name + "' here" + didYouMean(*name, names) +
+  names.push_back("native");
+  diagnostics.error(
+      {}, "there is no target '" + name + "' here" + didYouMean(name, names) +
               "; 'facet targets' lists what works: " + listOf(names));
   return nullptr;
 }
 
-bool facet::checkArchitecture(const Target &target, StringRef triple,
-                              Diagnostics &diagnostics) {
-  if (target.arch.empty() || StringRef(target.arch) == triple.split('-').first)
-    return true;
-  diagnostics.error({}, "target '" + target.name + "' is for " + target.arch +
-                            ", and the code is to run on '" + triple + "'");
-  return false;
+/// The targets of a list with commas, lowest level first; empty with an error.
+static TargetList parseTargets(StringRef text, Diagnostics &diagnostics) {
+  TargetList list;
+  SmallVector<StringRef> names;
+  text.split(names, ',');
+  for (StringRef name : names) {
+    const Target *target = findByName(name, diagnostics);
+    if (!target)
+      return {};
+    if (llvm::is_contained(list, target)) {
+      diagnostics.error({}, "'--target=" + text + "' names '" + target->name +
+                                "' twice");
+      return {};
+    }
+    if (names.size() > 1 && !target->level) {
+      diagnostics.error({}, "target '" + target->name +
+                                "' stands alone; several targets are levels of "
+                                "a CPU, of which a call takes the highest");
+      return {};
+    }
+    list.push_back(target);
+  }
+  llvm::sort(list, [](const Target *x, const Target *y) {
+    return x->level && y->level && x->level->number < y->level->number;
+  });
+  return list;
 }
 
-const Target *facet::chooseHostTarget(Invocation &invocation) {
-  const Target *target = chooseTarget(invocation);
-  if (!target ||
-      !checkArchitecture(*target, defaultTriple(), invocation.diagnostics))
-    return nullptr;
-  SmallVector<StringRef> wanted;
-  StringRef(target->features).split(wanted, ',', -1, /*KeepEmpty=*/false);
-  if (wanted.empty())
-    return target;
-  llvm::StringMap<bool> present = llvm::sys::getHostCPUFeatures();
-  for (StringRef feature : wanted)
-    if (!present.lookup(feature)) {
-      invocation.diagnostics.error({}, "this machine cannot run target '" +
-                                           target->name + "': it lacks " +
-                                           feature);
-      return nullptr;
+TargetList facet::chooseTargets(Invocation &invocation, StringRef triple) {
+  std::optional<StringRef> names = invocation.line.value(OPT_target);
+  if (!names) {
+    TargetList ladder = ladderOf(archOf(triple));
+    return ladder.empty() ? TargetList{findTarget("reference")} : ladder;
+  }
+  TargetList list = parseTargets(*names, invocation.diagnostics);
+  for (const Target *target : list)
+    if (target->level && target->level->arch != archOf(triple)) {
+      invocation.diagnostics.error(
+          {}, "target '" + target->name + "' is for " + target->level->arch +
+                  ", and the code is to run on '" + triple + "'");
+      return {};
     }
-  return target;
+  return list;
 }
+
+TargetList facet::chooseHostTargets(Invocation &invocation) {
+  if (!invocation.line.has(OPT_target))
+    return {nativeTarget()};
+  TargetList list = chooseTargets(invocation, defaultTriple());
+  if (list.empty() || !list.front()->level)
+    return list;
+  // Of several, a call takes the highest that is here: the lowest must be.
+  const Target *lowest = list.front();
+  StringRef missing = missingHere(*lowest->level);
+  if (missing.empty())
+    return list;
+  invocation.diagnostics.error({}, "this machine cannot run target '" +
+                                       lowest->name + "': it lacks " + missing);
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
 
 kernel::FuncOp facet::chooseKernel(ModuleOp module, Invocation &invocation) {
   SmallVector<kernel::FuncOp> kernels(module.getOps<kernel::FuncOp>());
@@ -92,20 +161,20 @@ void facet::keepOnly(kernel::FuncOp kernel) {
 }
 
 std::unique_ptr<Loaded> facet::loadKernels(Sources &sources,
-                                           const Target &target,
+                                           const TargetList &targets,
                                            Invocation &invocation,
                                            ExitCode &code) {
-  Emission emission{target, {}, {}, {}};
+  Emission emission{targets, {}, {}, {}};
   emission.interface.nameSpace = HostKernel::nameSpace.str();
   code = lowerKernels(sources, emission, invocation);
   if (code != ExitCode::Ok)
     return nullptr;
   std::string error;
   std::unique_ptr<Loaded> loaded;
-  if (failed(target.convertToLLVM(*sources.module)))
+  if (failed(targets.front()->convertToLLVM(*sources.module)))
     error = "the conversion to LLVM gave up";
   else
-    loaded = Loaded::create(*sources.module, codeOptions(target), error);
+    loaded = Loaded::create(*sources.module, codeOptions(targets), error);
   if (!loaded)
     code = internalError(invocation.line, error);
   return loaded;

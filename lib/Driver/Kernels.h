@@ -9,14 +9,13 @@
 
 namespace facet {
 
-/// The target of `--target`, or the first; null with an error.
-const Target *chooseTarget(Invocation &invocation);
-/// The same, for code that is to run here: also refuses what this machine cannot
-/// run.
-const Target *chooseHostTarget(Invocation &invocation);
-/// Whether code for `target` runs under `triple`; else an error.
-bool checkArchitecture(const Target &target, llvm::StringRef triple,
-                       Diagnostics &diagnostics);
+/// The targets of `--target` for code that runs under `triple`; without it, the
+/// ladder of all levels of the architecture, or `reference` where it has none.
+/// Empty with an error.
+TargetList chooseTargets(Invocation &invocation, llvm::StringRef triple);
+/// The same, for code that is to run here: without `--target` the highest level of
+/// this machine. Also refuses what this machine cannot run.
+TargetList chooseHostTargets(Invocation &invocation);
 
 /// The kernel of --kernel, or the only one; null with an error.
 kernel::FuncOp chooseKernel(mlir::ModuleOp module, Invocation &invocation);
@@ -26,7 +25,7 @@ void keepOnly(kernel::FuncOp kernel);
 
 /// Compiles all kernels of `sources` for this machine; null with `code` set.
 /// C names get HostKernel::nameSpace.
-std::unique_ptr<Loaded> loadKernels(Sources &sources, const Target &target,
+std::unique_ptr<Loaded> loadKernels(Sources &sources, const TargetList &targets,
                                     Invocation &invocation, ExitCode &code);
 
 } // namespace facet

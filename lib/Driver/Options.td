@@ -67,8 +67,8 @@ defm input_name : Value<"input-name", [compile, run, check, fmt], grp_input, "NA
 
 // ---- target -------------------------------------------------------------------
 
-defm target : Value<"target", [compile, run, check], grp_target, "NAME",
-                    "which target to compile for; 'facet targets' lists them">;
+defm target : Value<"target", [compile, run, check], grp_target, "LIST",
+                    "the target, or levels for one object; 'facet targets' lists them">;
 defm triple : Value<"triple", [compile], grp_target, "TRIPLE", "where the code will run">;
 def define_size : JoinedOrSeparate<["-"], "D", [compile, check]>, Group<grp_target>,
                   MetaVarName<"SIZE=VALUES">,

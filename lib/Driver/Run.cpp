@@ -310,8 +310,8 @@ ExitCode facet::runRun(Invocation &invocation) {
     diagnostics.error({}, "no input file");
   if (diagnostics.hasErrors())
     return ExitCode::Usage;
-  const Target *target = chooseHostTarget(invocation);
-  if (!target)
+  TargetList targets = chooseHostTargets(invocation);
+  if (targets.empty())
     return ExitCode::NotAvailable;
 
   std::unique_ptr<MLIRContext> context = makeContext();
@@ -335,6 +335,6 @@ ExitCode facet::runRun(Invocation &invocation) {
     return ExitCode::Rejected;
   ExitCode code = ExitCode::Ok;
   std::unique_ptr<Loaded> loaded =
-      loadKernels(*sources, *target, invocation, code);
+      loadKernels(*sources, targets, invocation, code);
   return loaded ? run.call(*loaded) : code;
 }

@@ -1,7 +1,7 @@
-//===- Cpu.cpp - the targets x86-64-v3 and x86-64-v4 ----------------------===//
+//===- Cpu.cpp - the targets x86-64-v2, x86-64-v3 and x86-64-v4 -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-//   kernel.func ─ simplify ─ KernelToCpu ─ EmitInterface ─▶ LLVM dialect
+//   kernel.func ─ KernelToCpu ─▶ NAME.impl in vectors ─▶ LLVM dialect
 //
 // One target per level of the architecture; all that differs is the machine file
 // of that name, which says how wide a vector is, how many there are and which
@@ -14,6 +14,7 @@
 #include "facet/Machine/Machine.h"
 #include "facet/Pipelines/Pipelines.h"
 #include "facet/Planner/Cpu/Planner.h"
+#include "facet/abi.h"
 
 using namespace mlir;
 using namespace facet;
@@ -32,45 +33,27 @@ static kernel::PlanAttrInterface plan(kernel::FuncOp kernel,
   return cast<kernel::PlanAttrInterface>(cpu::planKernel(kernel, *machine));
 }
 
-static LogicalResult lower(ModuleOp module, const Machine *machine,
-                           const InterfaceOptions &given) {
-  CpuFeatures features = featuresOf(*machine);
-  InterfaceOptions options = given;
-  options.computeKernel = [&](kernel::FuncOp kernel) {
-    return convertKernelToCpu(kernel, cpu::planKernel(kernel, *machine),
-                              features);
-  };
-  SmallVector<kernel::FuncOp> kernels(module.getOps<kernel::FuncOp>());
-  for (kernel::FuncOp kernel : kernels) {
-    options.plan = kernel.getPlan().key();
-    if (failed(convertKernelToCpu(kernel, cast<cpu::PlanAttr>(kernel.getPlan()),
-                                  features)) ||
-        failed(emitInterface(kernel, options)))
-      return failure();
-  }
-  return success();
+static LogicalResult convert(kernel::FuncOp kernel, const Machine *machine) {
+  return convertKernelToCpu(kernel, cast<cpu::PlanAttr>(kernel.getPlan()),
+                            featuresOf(*machine));
+}
+
+/// A level is planned for the machine of its name.
+static Target levelTarget(int32_t number, StringLiteral description) {
+  const Level *level = findLevel(number);
+  return {level->name, description, plan, convert,
+          lowerToLLVM, level->name, level};
+}
+
+Target facet::x86V2Target() {
+  return levelTarget(FACET_LEVEL_X86_64_V2, "vectors of SSE4.2");
 }
 
 Target facet::x86V3Target() {
-  return {"x86-64-v3",
-          "vectors of AVX2, fused multiply-add",
-          plan,
-          lower,
-          lowerToLLVM,
-          /*machine=*/"x86-64-v3",
-          /*cpu=*/"x86-64-v3",
-          "x86_64",
-          "avx2,fma,f16c,bmi2"};
+  return levelTarget(FACET_LEVEL_X86_64_V3,
+                     "vectors of AVX2, fused multiply-add");
 }
 
 Target facet::x86V4Target() {
-  return {"x86-64-v4",
-          "vectors of AVX-512",
-          plan,
-          lower,
-          lowerToLLVM,
-          /*machine=*/"x86-64-v4",
-          /*cpu=*/"x86-64-v4",
-          "x86_64",
-          "avx512f,avx512bw,avx512dq,avx512vl"};
+  return levelTarget(FACET_LEVEL_X86_64_V4, "vectors of AVX-512");
 }

@@ -15,20 +15,8 @@
 using namespace mlir;
 using namespace facet;
 
-static LogicalResult lower(ModuleOp module, const Machine *,
-                           const InterfaceOptions &given) {
-  InterfaceOptions options = given;
-  options.computeKernel = [](kernel::FuncOp kernel) {
-    return convertKernelToLoops(kernel, {});
-  };
-  SmallVector<kernel::FuncOp> kernels(module.getOps<kernel::FuncOp>());
-  for (kernel::FuncOp kernel : kernels) {
-    options.plan = kernel.getPlan().key();
-    if (failed(convertKernelToLoops(kernel, {})) ||
-        failed(emitInterface(kernel, options)))
-      return failure();
-  }
-  return success();
+static LogicalResult convert(kernel::FuncOp kernel, const Machine *) {
+  return convertKernelToLoops(kernel, {});
 }
 
 static kernel::PlanAttrInterface plan(kernel::FuncOp kernel, const Machine *) {
@@ -37,5 +25,5 @@ static kernel::PlanAttrInterface plan(kernel::FuncOp kernel, const Machine *) {
 
 Target facet::referenceTarget() {
   return {"reference", "plain loops in the order of the text: right, not fast",
-          plan, lower, lowerToLLVM};
+          plan, convert, lowerToLLVM};
 }

@@ -12,6 +12,7 @@ using namespace facet;
 llvm::ArrayRef<Target> facet::targets() {
   static const Target all[] = {
       referenceTarget(),
+      x86V2Target(),
       x86V3Target(),
       x86V4Target(),
   };

@@ -11,6 +11,7 @@ namespace facet {
 /// Plain loops: Reference.cpp.
 Target referenceTarget();
 /// Vectors and packed panels, one target per level: Cpu.cpp.
+Target x86V2Target();
 Target x86V3Target();
 Target x86V4Target();
 

@@ -29,6 +29,13 @@ void describeNumbers(const facet_error &error, char *text, size_t bytes) {
     std::snprintf(text, bytes, ": found %lld, wanted at least %lld", found,
                   wanted);
     break;
+  case FACET_E_LEVEL:
+    if (found == FACET_LEVEL_ANY)
+      std::snprintf(text, bytes, ": wanted at least %lld", wanted);
+    else
+      std::snprintf(text, bytes, ": capped at %lld, wanted at least %lld",
+                    found, wanted);
+    break;
   case FACET_E_SIZE:
   case FACET_E_ODD:
     std::snprintf(text, bytes, ": found %lld", found);

@@ -33,11 +33,13 @@ struct InterfaceOptions {
   std::string version = "0.1.0";
   /// How the kernel is computed, for NAME_info; free text.
   std::string plan = "reference";
-  /// FACET_LEVEL_* that the object holds code for, lowest first.
+  /// FACET_LEVEL_* that the object holds code for, lowest first. Any but 0 makes
+  /// NAME ask the CPU (Levels.h) and refuse one that has none of them; of several,
+  /// the one chosen is handed to NAME.impl and NAME.workspace.
   std::vector<int32_t> levels = {0};
   /// Adds NAME.impl for a kernel without axes, `NAME.promise.0` say, as the reference
-  /// road does: promises that need functions like exp are computed by it. Where
-  /// it is not set, such promises are an error.
+  /// road does, whatever the levels: promises that need functions like exp are
+  /// computed by it. Where it is not set, such promises are an error.
   std::function<mlir::LogicalResult(kernel::FuncOp)> computeKernel;
 };
 
@@ -51,6 +53,7 @@ mlir::LogicalResult verifyInterface(kernel::FuncOp kernel,
 /// stand in the module; they become local symbols. A road that runs in parallel
 /// takes the facet_exec, never null, behind the error of NAME.impl, and the
 /// number of threads, an i32 of at least 1, behind the sizes of NAME.workspace.
+/// Where options.levels has several, both take the level, an i32, at their end.
 /// Call it last: `kernel` is erased.
 mlir::LogicalResult emitInterface(kernel::FuncOp kernel,
                                   const InterfaceOptions &options);

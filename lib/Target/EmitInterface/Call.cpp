@@ -3,7 +3,7 @@
 //
 // NAME is all checks, then scratch memory, then one call:
 //
-//   sizes ─ arrays ─ promises ─ NULLs ─ [FACET_CHECK] ─ workspace ─▶ NAME.impl
+//   level ─ sizes ─ arrays ─ promises ─ NULLs ─ [FACET_CHECK] ─ workspace ─▶ NAME.impl
 //
 // Nothing is written before the last arrow. Scratch comes from the first of:
 // exec->workspace when it is large enough, exec->reserve, the stack. The stack's
@@ -34,15 +34,19 @@ static SmallVector<unsigned> allSizes(const Signature &signature) {
   return llvm::to_vector(llvm::seq<unsigned>(signature.sizes.size()));
 }
 
-/// NAME.workspace of the sizes and the number of threads, which counts as 1 where
-/// it is less; negative when it is beyond 63 bits.
-static Value callRequirement(Function &f, Emission &emission, Value threads) {
+/// NAME.workspace of the sizes, the number of threads, which counts as 1 where it
+/// is less, and the level; negative when it is beyond 63 bits.
+static Value callRequirement(Function &f, Emission &emission, Value threads,
+                             Value level) {
   SmallVector<Value> arguments;
   for (unsigned i : allSizes(emission.signature))
     arguments.push_back(f.size(i));
-  if (emission.requirement.getNumArguments() > arguments.size())
+  if (emission.requirement.getNumArguments() >
+      arguments.size() + emission.takesLevel())
     arguments.push_back(
         arith::MaxSIOp::create(f.b, threads, f.i32(1)).getResult());
+  if (emission.takesLevel())
+    arguments.push_back(level);
   return func::CallOp::create(f.b, emission.requirement, arguments)
       .getResult(0);
 }
@@ -63,7 +67,15 @@ void facet::interface::emitWorkspace(Emission &emission) {
   checkSizes(f, allSizes(emission.signature));
   for (unsigned i = 0, e = emission.signature.parameters.size(); i != e; ++i)
     measure(f, i, /*isDense=*/true);
-  Value bytes = callRequirement(f, emission, f.formal(Formal::Threads));
+  // Enough for every level: max_level is not known yet. As unsigned numbers, so
+  // that a negative one stays.
+  Value bytes;
+  for (int32_t level : emission.options.levels) {
+    Value needed =
+        callRequirement(f, emission, f.formal(Formal::Threads), f.i32(level));
+    bytes =
+        bytes ? arith::MaxUIOp::create(f.b, bytes, needed).getResult() : needed;
+  }
   f.finish(f.select(f.lt(bytes, f.i64(0)), f.i64(-1), withAlignment(f, bytes)));
 }
 
@@ -84,7 +96,8 @@ static func::FuncOp emitOnStack(Emission &emission) {
   ImplicitLocOpBuilder b(emission.loc(), emission.kernel->getContext());
   b.setInsertionPointAfter(emission.implementation);
   SmallVector<Type> types(emission.implementation.getArgumentTypes());
-  unsigned workspace = types.size() - (emission.takesExec ? 3 : 2);
+  unsigned workspace =
+      types.size() - (emission.takesExec ? 3 : 2) - emission.takesLevel();
   types.erase(types.begin() + workspace);
   auto function = func::FuncOp::create(
       b, emission.signature.name + ".on_stack",
@@ -106,16 +119,18 @@ static func::FuncOp emitOnStack(Emission &emission) {
 /// Finds scratch memory and calls; the result is the code of NAME.impl.
 /// `arguments` are those in front of the workspace.
 static Value callWithScratch(Function &f, Emission &emission,
-                             ArrayRef<Value> arguments) {
+                             ArrayRef<Value> arguments, Value level) {
   auto call = [&](func::FuncOp callee, ArrayRef<Value> last) {
     SmallVector<Value> all(arguments);
     all.append(last.begin(), last.end());
     if (emission.takesExec)
       all.push_back(f.exec);
+    if (emission.takesLevel())
+      all.push_back(level);
     return func::CallOp::create(f.b, callee, all).getResult(0);
   };
   Value threads = f.load(f.i32Type(), f.exec, offsetof(facet_exec, threads));
-  Value needed = callRequirement(f, emission, threads);
+  Value needed = callRequirement(f, emission, threads, level);
   f.failIf(f.lt(needed, f.i64(0)), FACET_E_OVERFLOW, "");
   Value withSlack = withAlignment(f, needed);
   Value given =
@@ -186,6 +201,16 @@ LogicalResult facet::interface::emitCall(Emission &emission) {
   Function f(emission.constants, emission.loc(), signature, signature.cName,
              signature.call(/*packed=*/false));
   f.openExec();
+  Value level;
+  if (emission.hasLevels()) {
+    level = chooseLevel(f, emission);
+    Value cap = f.load(f.i32Type(), f.exec, offsetof(facet_exec, max_level));
+    auto wide = [&](Value number) -> Value {
+      return arith::ExtSIOp::create(f.b, f.i64Type(), number);
+    };
+    f.failIf(f.eq(level, f.i32(0)), FACET_E_LEVEL, "max_level", -1, wide(cap),
+             f.i64(emission.options.levels.front()));
+  }
   checkSizes(f, allSizes(signature));
 
   SmallVector<Array> arrays;
@@ -226,7 +251,8 @@ LogicalResult facet::interface::emitCall(Emission &emission) {
   }
   checkMemory(f, addressed);
 
-  Value code = callWithScratch(f, emission, implementationArguments(f, arrays));
+  Value code =
+      callWithScratch(f, emission, implementationArguments(f, arrays), level);
   // NAME.impl fills its part of the record; the kernel's name is set here.
   Value isRefused = f.band(f.ne(code, f.i32(0)), f.negate(f.isNull(f.record)));
   f.branch(isRefused,

@@ -44,9 +44,10 @@ static func::FuncOp findImplementation(kernel::FuncOp kernel, ModuleOp module,
 }
 
 /// The type of NAME.impl (Conversion/KernelToLoops.h), with or without the exec
-/// of a road that runs in parallel behind everything else.
+/// of a road that runs in parallel and the level of one that has several behind
+/// everything else.
 static FunctionType implementationType(Builder &b, const Signature &signature,
-                                       bool takesExec) {
+                                       bool takesExec, bool takesLevel) {
   SmallVector<Type> types(signature.sizes.size(), b.getI64Type());
   Type pointer = LLVM::LLVMPointerType::get(b.getContext());
   for (const Parameter &parameter : signature.parameters) {
@@ -54,6 +55,8 @@ static FunctionType implementationType(Builder &b, const Signature &signature,
     types.append(parameter.numStrides(), b.getI64Type());
   }
   types.append(takesExec ? 3 : 2, pointer);
+  if (takesLevel)
+    types.push_back(b.getI32Type());
   return b.getFunctionType(types, b.getI32Type());
 }
 
@@ -64,11 +67,15 @@ LogicalResult facet::emitInterface(kernel::FuncOp kernel,
     return failure();
   auto module = cast<ModuleOp>(kernel->getParentOp());
   Builder b(kernel->getContext());
-  FunctionType serial = implementationType(b, *signature, false);
-  FunctionType parallel = implementationType(b, *signature, true);
+  assert(!options.levels.empty() && "FACET_LEVEL_ANY where there are none");
+  const bool takesLevel = options.levels.size() > 1;
+  FunctionType serial = implementationType(b, *signature, false, takesLevel);
+  FunctionType parallel = implementationType(b, *signature, true, takesLevel);
   func::FuncOp implementation =
       findImplementation(kernel, module, ".impl", {serial, parallel});
   SmallVector<Type> counts(signature->sizes.size(), b.getI64Type());
+  if (takesLevel)
+    counts.push_back(b.getI32Type());
   FunctionType ofSizes = b.getFunctionType(counts, b.getI64Type());
   counts.push_back(b.getI32Type());
   FunctionType ofThreads = b.getFunctionType(counts, b.getI64Type());

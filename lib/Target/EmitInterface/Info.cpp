@@ -19,7 +19,7 @@ using namespace mlir;
 using namespace facet;
 using namespace facet::interface;
 
-static_assert(sizeof(facet_argument) == 32 && sizeof(facet_info) == 112,
+static_assert(sizeof(facet_argument) == 32 && sizeof(facet_info) == 120,
               "the structs built here are those of facet/abi.h");
 
 namespace {
@@ -112,12 +112,12 @@ void facet::interface::emitInfo(Emission &emission) {
                                data.i32(parameter.rank()), data.i32(0),
                                data.address(axes[next++])});
       });
-  std::string flops = emitFlops(emission);
+  std::string flops = emitFlops(emission), level = emitLevelQuery(emission);
 
   auto infoType = LLVM::LLVMStructType::getLiteral(
       context,
       {i32, i32, pointer, pointer, pointer, pointer, pointer, pointer, i32, i32,
-       i32, i32, pointer, pointer, pointer, pointer, pointer});
+       i32, i32, pointer, pointer, pointer, pointer, pointer, pointer});
   std::string hash = hashOf(emission.kernel);
   std::string info = data.constants.global(
       data.b, signature.name + ".info", infoType, [&](ImplicitLocOpBuilder &) {
@@ -132,7 +132,7 @@ void facet::interface::emitInfo(Emission &emission) {
              data.i32(signature.promises.size()),
              data.i32(options.levels.size()), data.address(sizes),
              data.address(arguments), data.address(promises),
-             data.address(levels), data.address(flops)});
+             data.address(levels), data.address(flops), data.address(level)});
       });
 
   Function f(emission.constants, emission.loc(), signature,

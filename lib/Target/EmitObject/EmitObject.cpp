@@ -64,6 +64,7 @@ createMachine(const ObjectOptions &options, std::string &error) {
     llvm::InitializeAllTargets();
     llvm::InitializeAllTargetMCs();
     llvm::InitializeAllAsmPrinters();
+    llvm::InitializeAllAsmParsers(); // of the CPUID in what asks for the level
   });
   llvm::Triple triple(llvm::Triple::normalize(
       options.triple.empty() ? hostTriple() : options.triple));
@@ -150,9 +151,11 @@ static std::unique_ptr<llvm::Module> translate(mlir::ModuleOp module,
     return nullptr;
   }
   for (llvm::Function &function : *result) {
-    function.addFnAttr("target-cpu", machine.getTargetCPU());
-    if (!machine.getTargetFeatureString().empty())
-      function.addFnAttr("target-features", machine.getTargetFeatureString());
+    if (!function.hasFnAttribute("target-cpu")) { // else of a level of several
+      function.addFnAttr("target-cpu", machine.getTargetCPU());
+      if (!machine.getTargetFeatureString().empty())
+        function.addFnAttr("target-features", machine.getTargetFeatureString());
+    }
     // Vectors are as wide as the road made them.
     if (machine.getTargetTriple().isX86())
       function.addFnAttr("prefer-vector-width", "512");

@@ -1,0 +1,47 @@
+//===- Levels.h - instruction-set levels of CPUs --------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A level is a set of instructions that a whole generation of CPUs has. The table
+// says once what LLVM calls it and which features it stands for; the driver asks
+// the host for them, and an object asks its CPU at its first call.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FACET_TARGET_LEVELS_H
+#define FACET_TARGET_LEVELS_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <cstdint>
+
+namespace facet {
+
+struct Level {
+  /// FACET_LEVEL_* of facet/abi.h; a higher one has all that lower ones have.
+  int32_t number;
+  /// What users call it.
+  llvm::StringLiteral name;
+  /// The first part of a triple.
+  llvm::StringLiteral arch;
+  /// The CPU that code runs on before the level is known, as LLVM names it.
+  llvm::StringLiteral base;
+  /// The CPU and the features beyond it for the code of the level.
+  llvm::StringLiteral cpu, extra;
+  /// What it adds to the level below, as LLVM names features, with commas.
+  llvm::StringLiteral features;
+};
+
+/// All levels, lowest first.
+llvm::ArrayRef<Level> levels();
+
+/// The level of that number, or null.
+const Level *findLevel(int32_t number);
+
+/// The features of `level` and of all below it.
+llvm::SmallVector<llvm::StringRef> featuresOf(const Level &level);
+
+} // namespace facet
+
+#endif // FACET_TARGET_LEVELS_H

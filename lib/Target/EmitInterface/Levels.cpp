@@ -1,0 +1,362 @@
+//===- Levels.cpp - the table of levels, and how an object finds its own --===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// An object asks its CPU once and remembers the answer in a word of its own:
+//
+//   static int32_t cpu;                             // 0: not asked yet
+//   static int32_t level(int32_t cap) {             // 0: no code that may run
+//     int32_t has = cpu ? cpu : (cpu = detect());   // atomic, every thread alike
+//     return the highest of the object's levels ≤ min(has, cap), cap 0: none
+//   }
+//
+// Threads that ask at once find the same, so a plain atomic word is enough: no
+// lock, no constructor that runs at load, no symbol from outside. An instruction
+// set counts only if the system saves its registers, which XGETBV says.
+//
+// A switch on the number rather than a stored pointer: max_level may differ from
+// call to call, and a position-independent object needs no relocation for it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "facet/Target/Levels.h"
+#include "EntryPoints.h"
+
+#include "facet/abi.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace facet;
+using namespace facet::interface;
+
+//===----------------------------------------------------------------------===//
+// The table
+//===----------------------------------------------------------------------===//
+
+ArrayRef<Level> facet::levels() {
+  // System V psABI for x86-64, section 3.1.1. FXSR and MMX are in every CPU with
+  // 64 bits.
+  static constexpr Level all[] = {
+      {FACET_LEVEL_X86_64_V2, "x86-64-v2", "x86_64", "x86-64", "x86-64-v2", "",
+       "cx16,sahf,popcnt,sse3,sse4.1,sse4.2,ssse3"},
+      {FACET_LEVEL_X86_64_V3, "x86-64-v3", "x86_64", "x86-64", "x86-64-v3", "",
+       "avx,avx2,bmi,bmi2,f16c,fma,lzcnt,movbe"},
+      {FACET_LEVEL_X86_64_V4, "x86-64-v4", "x86_64", "x86-64", "x86-64-v4", "",
+       "avx512f,avx512bw,avx512cd,avx512dq,avx512vl"},
+  };
+  return all;
+}
+
+const Level *facet::findLevel(int32_t number) {
+  for (const Level &level : levels())
+    if (level.number == number)
+      return &level;
+  return nullptr;
+}
+
+SmallVector<StringRef> facet::featuresOf(const Level &level) {
+  SmallVector<StringRef> features;
+  for (const Level &other : levels())
+    if (other.arch == level.arch && other.number <= level.number)
+      StringRef(other.features).split(features, ',');
+  return features;
+}
+
+//===----------------------------------------------------------------------===//
+// Asking an x86 CPU
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// The words of CPUID that tell features.
+enum Word { Leaf1Ecx, Leaf7Ebx, Leaf7Ecx, Leaf7SubEax, ExtendedEcx, NumWords };
+
+/// Which registers the system must save: bits of XCR0.
+enum State : int32_t { None = 0, Ymm = 0x6, Zmm = 0xe6 };
+
+struct FeatureBit {
+  StringLiteral name;
+  Word word;
+  unsigned bit;
+  State state;
+};
+
+} // namespace
+
+/// Intel SDM volume 2, CPUID; the names are LLVM's.
+static constexpr FeatureBit featureBits[] = {
+    {"sse3", Leaf1Ecx, 0, None},         {"ssse3", Leaf1Ecx, 9, None},
+    {"fma", Leaf1Ecx, 12, Ymm},          {"cx16", Leaf1Ecx, 13, None},
+    {"sse4.1", Leaf1Ecx, 19, None},      {"sse4.2", Leaf1Ecx, 20, None},
+    {"movbe", Leaf1Ecx, 22, None},       {"popcnt", Leaf1Ecx, 23, None},
+    {"avx", Leaf1Ecx, 28, Ymm},          {"f16c", Leaf1Ecx, 29, Ymm},
+    {"bmi", Leaf7Ebx, 3, None},          {"avx2", Leaf7Ebx, 5, Ymm},
+    {"bmi2", Leaf7Ebx, 8, None},         {"avx512f", Leaf7Ebx, 16, Zmm},
+    {"avx512dq", Leaf7Ebx, 17, Zmm},     {"avx512cd", Leaf7Ebx, 28, Zmm},
+    {"avx512bw", Leaf7Ebx, 30, Zmm},     {"avx512vl", Leaf7Ebx, 31, Zmm},
+    {"avx512vnni", Leaf7Ecx, 11, Zmm},   {"avxvnni", Leaf7SubEax, 4, Ymm},
+    {"avx512bf16", Leaf7SubEax, 5, Zmm}, {"sahf", ExtendedEcx, 0, None},
+    {"lzcnt", ExtendedEcx, 5, None},
+};
+
+/// What a level adds, as bits that must be set.
+namespace {
+struct Mask {
+  uint32_t words[NumWords] = {};
+  uint32_t state = None;
+};
+} // namespace
+
+static Mask maskOf(const Level &level) {
+  Mask mask;
+  SmallVector<StringRef> names;
+  StringRef(level.features).split(names, ',');
+  for (StringRef name : names) {
+    const FeatureBit *bit = llvm::find_if(
+        featureBits, [&](const FeatureBit &b) { return name == b.name; });
+    assert(bit != std::end(featureBits) && "every feature has a bit");
+    mask.words[bit->word] |= 1u << bit->bit;
+    mask.state |= bit->state;
+  }
+  return mask;
+}
+
+namespace {
+/// Code for the questions, in straight lines and guarded steps.
+class Probe {
+public:
+  explicit Probe(ImplicitLocOpBuilder &b) : b(b) {}
+
+  Value i32(int64_t value) {
+    return arith::ConstantIntOp::create(b, int32_t(value), 32);
+  }
+  Value bit(Value word, unsigned bit) {
+    Value masked = arith::AndIOp::create(b, word, i32(int32_t(1u << bit)));
+    return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, masked, i32(0));
+  }
+  Value has(Value word, uint32_t mask) {
+    Value masked = arith::AndIOp::create(b, word, i32(int32_t(mask)));
+    return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, masked,
+                                 i32(int32_t(mask)));
+  }
+  Value atLeast(Value x, int64_t y) {
+    return arith::CmpIOp::create(b, arith::CmpIPredicate::uge, x, i32(y));
+  }
+  /// `word` where `condition` holds, else nothing is there.
+  Value onlyIf(Value condition, Value word) {
+    return arith::SelectOp::create(b, condition, word, i32(0));
+  }
+  /// eax, ebx, ecx, edx.
+  SmallVector<Value> cpuid(int64_t leaf, int64_t subleaf) {
+    SmallVector<Type> words(4, b.getI32Type());
+    auto type = LLVM::LLVMStructType::getLiteral(b.getContext(), words);
+    return assembly(type, {i32(leaf), i32(subleaf)}, "cpuid",
+                    "={ax},={bx},={cx},={dx},{ax},{cx},"
+                    "~{dirflag},~{fpsr},~{flags}");
+  }
+  /// The low half of XCR0, where the system offers it: elsewhere the instruction
+  /// faults.
+  Value xcr0(Value isOffered) {
+    Block *from = b.getInsertionBlock();
+    Region *region = from->getParent();
+    Block *ask = b.createBlock(region, region->end());
+    Block *after =
+        b.createBlock(region, region->end(), {b.getI32Type()}, {b.getLoc()});
+    b.setInsertionPointToEnd(from);
+    cf::CondBranchOp::create(b, isOffered, ask, ValueRange{}, after,
+                             ValueRange{i32(0)});
+    b.setInsertionPointToStart(ask);
+    SmallVector<Type> words(2, b.getI32Type());
+    auto type = LLVM::LLVMStructType::getLiteral(b.getContext(), words);
+    SmallVector<Value> halves =
+        assembly(type, {i32(0)}, "xgetbv",
+                 "={ax},={dx},{cx},~{dirflag},~{fpsr},~{flags}");
+    cf::BranchOp::create(b, after, ValueRange{halves.front()});
+    b.setInsertionPointToStart(after);
+    return after->getArgument(0);
+  }
+
+private:
+  SmallVector<Value> assembly(LLVM::LLVMStructType type, ArrayRef<Value> inputs,
+                              StringRef text, StringRef constraints) {
+    Value all =
+        LLVM::InlineAsmOp::create(
+            b, type, inputs, text, constraints, /*has_side_effects=*/true,
+            /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None,
+            /*asm_dialect=*/LLVM::AsmDialectAttr{},
+            /*operand_attrs=*/ArrayAttr{})
+            .getRes();
+    SmallVector<Value> words;
+    for (unsigned i = 0, e = type.getBody().size(); i != e; ++i)
+      words.push_back(LLVM::ExtractValueOp::create(b, all, i));
+    return words;
+  }
+
+  ImplicitLocOpBuilder &b;
+};
+} // namespace
+
+/// A local function of the module, whose body is to be written at the builder: one
+/// of the LLVM dialect, so that data may hold its address.
+static LLVM::LLVMFuncOp openFunction(ImplicitLocOpBuilder &b, StringRef name,
+                                     ArrayRef<Type> arguments, bool isHot) {
+  auto function = LLVM::LLVMFuncOp::create(
+      b, name, LLVM::LLVMFunctionType::get(b.getI32Type(), arguments),
+      LLVM::Linkage::Internal);
+  if (!isHot)
+    compileFast(function);
+  b.setInsertionPointToStart(function.addEntryBlock(b));
+  return function;
+}
+
+/// int32_t facet.detect(void): the highest level this CPU has, 1 for none.
+static LLVM::LLVMFuncOp emitDetect(ImplicitLocOpBuilder &b) {
+  OpBuilder::InsertionGuard guard(b);
+  LLVM::LLVMFuncOp function =
+      openFunction(b, "facet.detect", {}, /*isHot=*/false);
+  Probe probe(b);
+
+  Value last = probe.cpuid(0, 0)[0];
+  Value lastExtended = probe.cpuid(0x80000000, 0)[0];
+  // A leaf that does not exist answers with another one's words.
+  Value has7 = probe.atLeast(last, 7);
+  SmallVector<Value> leaf1 = probe.cpuid(1, 0), leaf7 = probe.cpuid(7, 0);
+  Value has71 = arith::AndIOp::create(b, has7, probe.atLeast(leaf7[0], 1));
+  Value words[NumWords];
+  words[Leaf1Ecx] = leaf1[2];
+  words[Leaf7Ebx] = probe.onlyIf(has7, leaf7[1]);
+  words[Leaf7Ecx] = probe.onlyIf(has7, leaf7[2]);
+  words[Leaf7SubEax] = probe.onlyIf(has71, probe.cpuid(7, 1)[0]);
+  words[ExtendedEcx] = probe.onlyIf(probe.atLeast(lastExtended, 0x80000001),
+                                    probe.cpuid(0x80000001, 0)[2]);
+  Value saved = probe.xcr0(probe.bit(leaf1[2], /*OSXSAVE=*/27));
+
+  Value level = probe.i32(1), chain;
+  for (const Level &candidate : levels()) {
+    Mask mask = maskOf(candidate);
+    for (auto [word, bits] : llvm::zip_equal(words, mask.words)) {
+      if (!bits)
+        continue;
+      Value has = probe.has(word, bits);
+      chain = chain ? arith::AndIOp::create(b, chain, has).getResult() : has;
+    }
+    if (mask.state)
+      chain = arith::AndIOp::create(b, chain, probe.has(saved, mask.state));
+    level =
+        arith::SelectOp::create(b, chain, probe.i32(candidate.number), level);
+  }
+  LLVM::ReturnOp::create(b, level);
+  return function;
+}
+
+//===----------------------------------------------------------------------===//
+// The choice
+//===----------------------------------------------------------------------===//
+
+/// int32_t facet.level(int32_t cap): the level to use, or 0. Made when it is first
+/// needed; all kernels of a module have the same levels.
+static LLVM::LLVMFuncOp emitChoice(Constants &constants, Location loc,
+                                   ArrayRef<int32_t> numbers) {
+  static constexpr StringLiteral name = "facet.level", wordName = "facet.cpu";
+  ModuleOp module = constants.getModule();
+  if (auto made = module.lookupSymbol<LLVM::LLVMFuncOp>(name))
+    return made;
+  ImplicitLocOpBuilder b(loc, loc.getContext());
+  b.setInsertionPointToEnd(module.getBody());
+  Type i32 = b.getI32Type();
+  LLVM::GlobalOp::create(b, i32, /*isConstant=*/false, LLVM::Linkage::Internal,
+                         wordName, b.getI32IntegerAttr(0), /*alignment=*/4);
+  LLVM::LLVMFuncOp detect = emitDetect(b);
+  LLVM::LLVMFuncOp function = openFunction(b, name, {i32}, /*isHot=*/true);
+  Block *entry = b.getInsertionBlock();
+  Block *ask = b.createBlock(&function.getBody(), function.end());
+  Block *choose =
+      b.createBlock(&function.getBody(), function.end(), {i32}, {loc});
+
+  b.setInsertionPointToEnd(entry);
+  Probe probe(b);
+  Value address = LLVM::AddressOfOp::create(
+      b, LLVM::LLVMPointerType::get(b.getContext()), wordName);
+  Value known = LLVM::LoadOp::create(
+      b, i32, address, /*alignment=*/4, /*isVolatile=*/false,
+      /*isNonTemporal=*/false, /*isInvariant=*/false,
+      /*isInvariantGroup=*/false, LLVM::AtomicOrdering::monotonic);
+  Value isKnown =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::ne, known, probe.i32(0));
+  cf::CondBranchOp::create(b, isKnown, choose, ValueRange{known}, ask,
+                           ValueRange{});
+
+  b.setInsertionPointToEnd(ask);
+  Value asked = LLVM::CallOp::create(b, detect, ValueRange{}).getResult();
+  LLVM::StoreOp::create(b, asked, address, /*alignment=*/4,
+                        /*isVolatile=*/false, /*isNonTemporal=*/false,
+                        /*isInvariantGroup=*/false,
+                        LLVM::AtomicOrdering::monotonic);
+  cf::BranchOp::create(b, choose, ValueRange{asked});
+
+  b.setInsertionPointToEnd(choose);
+  Value has = choose->getArgument(0), cap = entry->getArgument(0);
+  Value isCapped =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::ne, cap, probe.i32(0));
+  Value lower = arith::MinSIOp::create(b, has, cap);
+  Value limit = arith::SelectOp::create(b, isCapped, lower, has);
+  Value chosen = probe.i32(0);
+  for (int32_t number : numbers) {
+    Value allowed = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, limit,
+                                          probe.i32(number));
+    chosen = arith::SelectOp::create(b, allowed, probe.i32(number), chosen);
+  }
+  LLVM::ReturnOp::create(b, chosen);
+  return function;
+}
+
+Value facet::interface::chooseLevel(Function &f, Emission &emission) {
+  LLVM::LLVMFuncOp choice =
+      emitChoice(emission.constants, emission.loc(), emission.options.levels);
+  Value cap = f.load(f.i32Type(), f.exec, offsetof(facet_exec, max_level));
+  return LLVM::CallOp::create(f.b, choice, cap).getResult();
+}
+
+std::string facet::interface::emitLevelQuery(Emission &emission) {
+  static constexpr StringLiteral name = "facet.level_of";
+  ModuleOp module = emission.constants.getModule();
+  if (module.lookupSymbol(name))
+    return name.str();
+  ImplicitLocOpBuilder b(emission.loc(), module.getContext());
+  b.setInsertionPointToEnd(module.getBody());
+  Type pointer = LLVM::LLVMPointerType::get(b.getContext());
+  Type i32 = b.getI32Type();
+  LLVM::LLVMFuncOp function = openFunction(b, name, pointer, /*isHot=*/false);
+  Probe probe(b);
+  if (!emission.hasLevels()) {
+    LLVM::ReturnOp::create(b, probe.i32(FACET_LEVEL_ANY));
+    return name.str();
+  }
+  Block *entry = b.getInsertionBlock();
+  Block *read = b.createBlock(&function.getBody(), function.end());
+  Block *choose = b.createBlock(&function.getBody(), function.end(), {i32},
+                                {emission.loc()});
+  b.setInsertionPointToEnd(entry);
+  Value exec = entry->getArgument(0);
+  Value isNull = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, exec,
+                                      LLVM::ZeroOp::create(b, pointer));
+  cf::CondBranchOp::create(b, isNull, choose, ValueRange{probe.i32(0)}, read,
+                           ValueRange{});
+  b.setInsertionPointToEnd(read);
+  Value member = LLVM::GEPOp::create(
+      b, pointer, b.getI8Type(), exec,
+      ArrayRef<LLVM::GEPArg>{int32_t(offsetof(facet_exec, max_level))});
+  Value cap = LLVM::LoadOp::create(b, i32, member);
+  cf::BranchOp::create(b, choose, ValueRange{cap});
+  b.setInsertionPointToEnd(choose);
+  LLVM::LLVMFuncOp choice =
+      emitChoice(emission.constants, emission.loc(), emission.options.levels);
+  Value level =
+      LLVM::CallOp::create(b, choice, choose->getArgument(0)).getResult();
+  Value isNone =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, level, probe.i32(0));
+  Value result =
+      arith::SelectOp::create(b, isNone, probe.i32(FACET_E_LEVEL), level);
+  LLVM::ReturnOp::create(b, result);
+  return name.str();
+}
