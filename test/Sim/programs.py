@@ -67,7 +67,7 @@ def grouped(x, w, depth):
 x, w = (to_bf16(rng.standard_normal(shape)) for shape in ((640, 192), (640, 512)))
 same(run("nest.s", "y", x=x, w=w), grouped(from_bf16(x), from_bf16(w), 128), "nest")
 
-a, b = (to_bf16(rng.standard_normal(shape)) for shape in ((256, 512), (256, 1024)))
+a, b = (to_bf16(rng.standard_normal(shape)) for shape in ((256, 512), (256, 1536)))
 same(run("panels.s", "c", a=a, b=b), to_bf16(grouped(from_bf16(a), from_bf16(b), 128)), "panels")
 
 

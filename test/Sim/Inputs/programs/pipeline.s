@@ -16,13 +16,11 @@
 .queue vector
   .ring r0 depth=3 name=in
   .ring r1 depth=3 name=out
-  .ring r2 depth=1 name=tile
   loop trips=7
     tensor_scalar dst=sbuf.f32[0:128, 0x1000 + 256*r1, 64], src=sbuf.f32[0:128, 256*r0, 64], op0=mul, op1=add, imm0=2.0, imm1=1.0, wait(loaded0[r0] >= 16 + 16*round), wait(stored0[r1] >= 0 + 16*round), update(used += 1)
     tensor_scalar dst=sbuf.f32[0:128, 0x1000 + 256*r1, 64], src=sbuf.f32[0:128, 0x1000 + 256*r1, 64], op0=max, imm0=0.0, update(made += 1)
     advance ring=r0
     advance ring=r1
-    advance ring=r2
   end
 .queue scalar
   .ring r0 depth=3
