@@ -95,6 +95,9 @@ private:
   llvm::SmallVector<Value> place(Num m, Num n);
   Value initialSum(Num m, Num n, Value mask);
   void finish(Value sums, Num m, Num n, Value mask);
+  bool hasLongEpilogue();
+  void finishInLoop(ValueRange sums, int64_t vectors, Num m0, Num n0,
+                    Value mask);
 
   Value pointer(Value base, Value elements) {
     return LLVM::GEPOp::create(b, base.getType(), element, base,
@@ -120,6 +123,7 @@ private:
   llvm::SmallVector<Value> extents, at;
   Type element; // of the sums, and of both panels
   std::optional<InPlace> aInPlace, bInPlace;
+  Value onStack; // the sums of one tile, for an epilogue in a loop
 };
 
 } // namespace
@@ -347,10 +351,56 @@ void StageEmitter::tile(int64_t rows, int64_t vectors, Num m0, Num n0, Value a,
   auto kernel =
       MicroKernelOp::create(b, types, c.dot, rows, vectors, lanes, a, aRow,
                             aStep, bAt, bStep, depth(), readMask, inits);
+  if (rows * vectors > 1 && hasLongEpilogue())
+    return finishInLoop(kernel.getResults(), vectors, m0, n0, mask);
   for (int64_t r = 0; r < rows; ++r)
     for (int64_t v = 0; v < vectors; ++v)
       finish(kernel.getResult(r * vectors + v), m0 + r, n0 + v * lanes,
              v == vectors - 1 ? mask : Value());
+}
+
+/// The map behind the sums calls functions, each dozens of instructions long.
+bool StageEmitter::hasLongEpilogue() {
+  if (!epilogue)
+    return false;
+  return llvm::any_of(epilogue->map.getBody().front(), [](Operation &inner) {
+    std::optional<loops::Function> function = loops::functionOf(&inner);
+    return function && *function != loops::Function::Sqrt;
+  });
+}
+
+/// The same for all sums of a tile, by way of the stack: one body instead of one per
+/// sum, at the price of a store and a load.
+void StageEmitter::finishInLoop(ValueRange sums, int64_t vectors, Num m0,
+                                Num n0, Value mask) {
+  auto type = cast<VectorType>(sums[0].getType());
+  int64_t bytes = lanes * element.getIntOrFloatBitWidth() / 8;
+  if (!onStack) { // one for all tiles
+    Operation *parent = b.getInsertionBlock()->getParentOp();
+    auto function = dyn_cast<func::FuncOp>(parent);
+    if (!function)
+      function = parent->getParentOfType<func::FuncOp>();
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(&function.getBody().front());
+    onStack =
+        LLVM::AllocaOp::create(b, LLVM::LLVMPointerType::get(b.getContext()),
+                               type, frame.i64(tileRows * tileVectors), bytes);
+  }
+  auto place = [&](Num i) {
+    return LLVM::GEPOp::create(b, onStack.getType(), type, onStack,
+                               llvm::ArrayRef<LLVM::GEPArg>{i.get()});
+  };
+  for (auto [i, sum] : llvm::enumerate(sums))
+    LLVM::StoreOp::create(b, sum, place(frame.i64(i)), bytes);
+  Num rows = frame.i64(sums.size() / vectors);
+  loops::forNest(b, {rows, frame.i64(vectors)}, [&](llvm::ArrayRef<Value> at) {
+    Num r = frame.num(at[0]), v = frame.num(at[1]);
+    Value sum = LLVM::LoadOp::create(b, type, place(r * vectors + v), bytes);
+    Value here = mask;
+    if (mask && vectors > 1) // of the last vector alone
+      here = frame.num(mask) | (v != vectors - 1);
+    finish(sum, m0 + r, n0 + v * lanes, here);
+  });
 }
 
 void StageEmitter::rowsOf(int64_t vectors, Num n0, Value bAt, Value bStep,

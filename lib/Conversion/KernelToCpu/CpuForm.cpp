@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CpuForm.h"
+#include "LaneFunctions.h"
 
 using namespace facet;
 using namespace facet::cpu;
@@ -63,7 +64,7 @@ LogicalResult facet::convertKernelToCpu(kernel::FuncOp kernel,
   auto module = kernel->getParentOfType<ModuleOp>();
   if (!module || kernel->getParentOp() != module)
     return kernel.emitOpError("stands in no module");
-  loops::Functions functions(module);
+  LaneFunctions functions(module, features);
   if (failed(CpuForm(kernel, functions, plan, features).run()))
     return failure();
   return lowerMicroKernels(module, features);

@@ -5,9 +5,9 @@
 //
 //   decode  the bits, moved to their place in an f32, and the exponent rebased;
 //           a subnormal is its mantissa times the least step
-//   encode  from f64 (f32 widens exactly, so nothing rounds twice): add half a
-//           step less one plus the odd bit, drop the rest, rebase; a subnormal
-//           is |x| + 2^(52 + e), whose low bits are the rounded code
+//   encode  from f32 or f64: add half a step less one plus the odd bit, drop the
+//           rest, rebase; a subnormal is |x| + 2^(23 + e) (f64: 52), whose low bits
+//           are the rounded code
 //
 // The machine's own conversions are not used: bf16, f16 and f8 have none on the
 // baseline, and the code LLVM would call for them lies in a library.
@@ -161,33 +161,44 @@ Num facet::loops::decode(Num bits, Type type) {
 
 Num facet::loops::encodeFloat(Num x, Type type, bool saturate) {
   LocBuilder &b = x.builder();
-  Type i64 = b.getI64Type();
   auto floatType = cast<FloatType>(type);
   FloatFormat format = floatFormat(floatType);
+  // f32 is encoded in 32 bits, f64 in 64.
+  bool isWide = x.width() == 64;
+  Type integer = b.getIntegerType(x.width());
+  unsigned sourceMantissa = isWide ? 52 : 23;
+  int sourceBias = isWide ? 1023 : 127;
 
-  Num wide = extend(x, b.getF64Type());
-  Num bits = bitcast(wide, i64);
-  Num magnitude = bits & std::numeric_limits<int64_t>::max();
-  Num sign = (bits >> 63) << (format.width() - 1);
+  Num bits = bitcast(x, integer);
+  Num magnitude =
+      bits & (isWide ? std::numeric_limits<int64_t>::max() : 0x7fffffff);
+  Num sign = (bits >> (x.width() - 1)) << (format.width() - 1);
 
-  unsigned shift = 52 - format.mantissaBits;
+  unsigned shift = sourceMantissa - format.mantissaBits;
   Num odd = (magnitude >> shift) & 1;
   Num rounded = (magnitude + ((int64_t(1) << (shift - 1)) - 1) + odd) >> shift;
-  Num normal = rounded - (int64_t(1023 - format.bias) << format.mantissaBits);
+  Num code =
+      rounded - (int64_t(sourceBias - format.bias) << format.mantissaBits);
 
-  double magic =
-      std::ldexp(1.0, 1 - format.bias - int(format.mantissaBits) + 52);
-  Num absolute = abs(wide);
-  Num subnormal =
-      bitcast(absolute + magic, i64) - llvm::bit_cast<int64_t>(magic);
-  Num code = select(absolute < format.leastNormal(), subnormal, normal);
+  if (sourceBias != format.bias) {
+    double magic = std::ldexp(1.0, 1 - format.bias - int(format.mantissaBits) +
+                                       int(sourceMantissa));
+    int64_t magicBits = isWide ? llvm::bit_cast<int64_t>(magic)
+                               : llvm::bit_cast<int32_t>(float(magic));
+    Num absolute = abs(x);
+    Num subnormal = bitcast(absolute + magic, integer) - magicBits;
+    code = select(absolute < format.leastNormal(), subnormal, code);
+  }
 
   uint64_t tooLarge = saturate             ? format.largestCode()
                       : format.hasInfinity ? format.largestCode() + 1
                                            : format.nanCode();
-  code =
-      select(code > int64_t(format.largestCode()), code.like(tooLarge), code);
-  code = select(isNaN(wide), code.like(format.nanCode()), code) | sign;
+  // Where infinity follows the largest number, and the exponents are the source's,
+  // rounding has gone there by itself.
+  if (saturate || !format.hasInfinity || sourceBias != format.bias)
+    code =
+        select(code > int64_t(format.largestCode()), code.like(tooLarge), code);
+  code = select(isNaN(x), code.like(format.nanCode()), code) | sign;
   if (isa<FloatTF32Type>(type))
     return bitcast(truncate(code << 13, b.getI32Type()), b.getF32Type());
   return truncate(code, travelType(type));

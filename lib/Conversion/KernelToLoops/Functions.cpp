@@ -166,7 +166,7 @@ static Num geluTanhBody(Num x, Functions &functions) {
 // Calls
 //===----------------------------------------------------------------------===//
 
-static llvm::StringRef name(Function function) {
+llvm::StringRef Functions::name(Function function) {
   switch (function) {
   case Function::Exp:
     return "facet.exp";

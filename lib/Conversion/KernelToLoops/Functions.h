@@ -26,16 +26,21 @@ enum class Function {
 class Functions {
 public:
   explicit Functions(mlir::ModuleOp module) : module(module) {}
+  virtual ~Functions() = default;
 
   /// f(x) in x's type, f32 or f64. f32 computes in f64 and rounds once, so that
   /// its error stays below 0.51 ulp; f64: docs/Numerics.md.
-  Num call(Function function, Num x);
+  virtual Num call(Function function, Num x);
 
   /// Calls `name`, a private function made by `define` on first use.
   mlir::ValueRange
   call(LocBuilder &b, llvm::StringRef name, mlir::FunctionType type,
        mlir::ValueRange operands,
        llvm::function_ref<void(LocBuilder &, mlir::ValueRange)> define);
+
+protected:
+  /// The symbol of a function of f64.
+  static llvm::StringRef name(Function function);
 
 private:
   mlir::ModuleOp module;
