@@ -36,12 +36,10 @@ private:
   void runUsual();
   void runOtherwise();
   void finishTransfer(size_t index);
-  unsigned semaphoreOf(const Update &update) const;
   void add(unsigned semaphore, int64_t amount);
   void reportDeadlock();
   void checkEnd();
   void checkOutput(unsigned buffer);
-  std::string semaphoreName(unsigned semaphore) const;
 
   // Instructions.
   void execute();

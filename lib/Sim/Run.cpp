@@ -84,33 +84,14 @@ void Core::store(std::vector<std::vector<uint8_t>> &taken) const {
 // Semaphores
 //===----------------------------------------------------------------------===//
 
-std::string Core::semaphoreName(unsigned semaphore) const {
-  const std::string &name = program.semaphores[semaphore].name;
-  return name.empty() ? "s" + std::to_string(semaphore) : name;
-}
-
-/// What a wait needs, here and now.
-static int64_t needed(const Stream &stream, const Wait &wait) {
-  // Rounds stay below 2^47 (steps < 2^16, instructions < 2^31), so this fits.
-  return wait.value + wait.perRound * stream.round(wait.ref.ring());
-}
-
 bool Core::ready(unsigned q, const Wait &wait) const {
-  if (!wait.ref.present())
-    return true;
-  int64_t need = needed(streams[q], wait);
-  int64_t have = semaphores[size_t(int64_t(wait.ref.base()) +
-                                   streams[q].slot(wait.ref.ring()))];
-  return wait.ref.equal() ? have == need || need < 0 : have >= need;
+  return !wait.ref.present() ||
+         streams[q].holds(wait, semaphores[streams[q].semaphore(wait.ref)]);
 }
 
 bool Core::ready(unsigned q) const {
   const Instruction &i = streams[q].now();
   return ready(q, i.waits[0]) && ready(q, i.waits[1]);
-}
-
-unsigned Core::semaphoreOf(const Update &update) const {
-  return update.ref.base() + unsigned(streams[queue].slot(update.ref.ring()));
 }
 
 void Core::add(unsigned s, int64_t amount) {
@@ -119,7 +100,7 @@ void Core::add(unsigned s, int64_t amount) {
   int64_t value = semaphores[s] + amount * times;
   if (value < 0 || value > machine.semaphore.maxValue) {
     find("SIM-SEMAPHORE",
-         "brings semaphore " + semaphoreName(s) + " from " +
+         "brings semaphore " + semaphoreName(program, s) + " from " +
              Twine(semaphores[s]) + " to " + Twine(value) +
              ", allowed are 0 to " + Twine(machine.semaphore.maxValue),
          /*fatal=*/true);
@@ -182,13 +163,13 @@ void Core::issue(unsigned q) {
       Transfer t{q, pc, current, {}, {}, streams[q].describe()};
       std::copy(std::begin(regions), std::end(regions), t.regions);
       for (unsigned u = 0; u != 2; ++u)
-        t.semaphores[u] = semaphoreOf(current->updates[u]);
+        t.semaphores[u] = streams[q].semaphore(current->updates[u].ref);
       transfers.push_back(std::move(t));
     } else {
       execute();
       for (const Update &u : current->updates)
         if (u.ref.present() && !stopped)
-          add(semaphoreOf(u), u.amount);
+          add(streams[q].semaphore(u.ref), u.amount);
     }
   }
   if (!stopped)
@@ -326,15 +307,9 @@ void Core::reportDeadlock() {
     for (const Wait &wait : streams[q].now().waits) {
       if (ready(q, wait))
         continue;
-      unsigned s = wait.ref.base() + unsigned(streams[q].slot(wait.ref.ring()));
-      std::string when = streams[q].describe();
-      finding.notes.push_back(
-          {int(q), int(streams[q].at()),
-           "waits for " + semaphoreName(s) +
-               (wait.ref.equal() ? " to be " : " to reach ") +
-               std::to_string(needed(streams[q], wait)) + ", it is " +
-               std::to_string(semaphores[s]) +
-               (when.empty() ? "" : " (" + when + ")")});
+      unsigned s = streams[q].semaphore(wait.ref);
+      finding.notes.push_back({int(q), int(streams[q].at()),
+                               streams[q].describe(wait, semaphores[s])});
     }
   }
 }
@@ -391,9 +366,9 @@ void Core::checkEnd() {
   for (unsigned s = 0; s != semaphores.size(); ++s)
     if (int32_t final = program.semaphores[s].final;
         final >= 0 && semaphores[s] != final)
-      findInProgram("SIM-FINAL", "semaphore " + semaphoreName(s) + " ends at " +
-                                     Twine(semaphores[s]) + ", declared is " +
-                                     Twine(final));
+      findInProgram("SIM-FINAL", "semaphore " + semaphoreName(program, s) +
+                                     " ends at " + Twine(semaphores[s]) +
+                                     ", declared is " + Twine(final));
   if (!openGroups.empty())
     findInProgram("SIM-GROUP",
                   Twine(openGroups.size()) +

@@ -34,7 +34,7 @@ __int128 Stream::value(uint32_t affine) const {
   return sum + __int128(form.slotStride) * slot(form.ring);
 }
 
-static bool holds(Predicate::Compare compare, __int128 value) {
+static bool satisfies(Predicate::Compare compare, __int128 value) {
   switch (compare) {
   case Predicate::Eq:
     return value == 0;
@@ -57,7 +57,7 @@ bool Stream::enabled() const {
     return true;
   const Predicate &p = program.predicates[now().predicate - 1u];
   for (unsigned c = 0; c != p.conditions; ++c)
-    if (!holds(p.compares[c], value(p.forms[c] + 1)))
+    if (!satisfies(p.compares[c], value(p.forms[c] + 1)))
       return false;
   return true;
 }
@@ -105,4 +105,17 @@ std::string Stream::describe() const {
       add("r" + std::to_string(r) + " = slot " + std::to_string(rings[r].slot) +
           " of round " + std::to_string(rings[r].round));
   return text;
+}
+
+std::string Stream::describe(const Wait &wait, int64_t have) const {
+  std::string when = describe();
+  return "waits for " + semaphoreName(program, semaphore(wait.ref)) +
+         (wait.ref.equal() ? " to be " : " to reach ") +
+         std::to_string(needed(wait)) + ", it is " + std::to_string(have) +
+         (when.empty() ? "" : " (" + when + ")");
+}
+
+std::string sim::semaphoreName(const Program &program, unsigned semaphore) {
+  const std::string &name = program.semaphores[semaphore].name;
+  return name.empty() ? "s" + std::to_string(semaphore) : name;
 }

@@ -22,6 +22,22 @@ public:
   __int128 value(uint32_t affine) const;
   int64_t slot(int ring) const { return ring < 0 ? 0 : rings[ring].slot; }
   int64_t round(int ring) const { return ring < 0 ? 0 : rings[ring].round; }
+  /// Which semaphore a wait or an update means, here and now.
+  unsigned semaphore(const SemaphoreRef &ref) const {
+    return ref.base() + unsigned(slot(ref.ring()));
+  }
+  /// What a wait needs. Rounds stay below 2^47 (steps < 2^16, instructions <
+  /// 2^31), so this fits.
+  int64_t needed(const Wait &wait) const {
+    return wait.value + wait.perRound * round(wait.ref.ring());
+  }
+  /// The wait holds when its semaphore is at `have`.
+  bool holds(const Wait &wait, int64_t have) const {
+    int64_t need = needed(wait);
+    return wait.ref.equal() ? have == need || need < 0 : have >= need;
+  }
+  /// "waits for full0 to reach 32, it is 16 (i0 = 1)".
+  std::string describe(const Wait &wait, int64_t have) const;
   /// Goes on to the next instruction; loops and rings move when `enabled`.
   void step(bool enabled);
   /// "i0 = 2, r0 = slot 1 of round 0", or nothing.
@@ -38,6 +54,9 @@ private:
   int64_t counters[maxLoops] = {};
   Ring rings[numRings];
 };
+
+/// Its name, or "s7".
+std::string semaphoreName(const Program &program, unsigned semaphore);
 
 } // namespace facet::sim
 

@@ -24,11 +24,6 @@ using namespace facet;
 using namespace facet::sim;
 using llvm::Twine;
 
-std::string sim::semaphoreName(const Program &program, unsigned semaphore) {
-  const std::string &name = program.semaphores[semaphore].name;
-  return name.empty() ? "s" + std::to_string(semaphore) : name;
-}
-
 /// The queue when an instruction comes up.
 static Stream streamAt(const Program &program, unsigned queue, uint32_t step) {
   Stream stream(program, queue);

@@ -41,8 +41,6 @@ struct MissingWait {
 std::optional<MissingWait>
 findMissingWait(const Trace &trace, const Epoch &first, const Epoch &second);
 
-std::string semaphoreName(const Program &program, unsigned semaphore);
-
 } // namespace facet::sim
 
 #endif // FACET_LIB_SIM_RACE_EXPLAIN_H

@@ -37,7 +37,7 @@ DmaEngines::DmaEngines(const Machine &machine, const Timing &timing)
 
 void DmaEngines::add(uint32_t transfer, const TransferCost &cost, unsigned ring,
                      bool updates, Ticks ready) {
-  arrivals.push({ready, transfer, ring, updates, cost});
+  arrivals.push({ready, order++, transfer, ring, updates, cost});
 }
 
 Ticks DmaEngines::next() const {
@@ -51,22 +51,38 @@ Ticks DmaEngines::next() const {
 // Own time and time
 //===----------------------------------------------------------------------===//
 
+/// The part of its own rate that a user is given, as a fraction of numbers below
+/// 2^48: products with own times fit into 128 bits.
+static std::pair<OwnTime, OwnTime> fractionOf(const RateUser &rate) {
+  int64_t given = rate.given, wanted = rate.wanted;
+  while (wanted >> 48) {
+    given >>= 1;
+    wanted >>= 1;
+  }
+  return {std::max<int64_t>(given, 1), wanted};
+}
+
 /// Own time that passes in `time` ticks.
 static OwnTime ownTime(const RateUser &rate, Ticks time) {
   OwnTime own = OwnTime(time) << ownBits;
-  return rate.given == rate.wanted ? own : own * rate.given / rate.wanted;
+  if (rate.given == rate.wanted)
+    return own;
+  auto [given, wanted] = fractionOf(rate);
+  return own * given / wanted;
 }
 
-/// Ticks that it takes until `own` has passed. What is short of a tick by less
-/// than 1/64 is rounding of the rates.
+/// Ticks that it takes until `own` has passed, at most longestTime. What is short
+/// of a tick by less than 1/64 is rounding of the rates.
 static Ticks ticksFor(const RateUser &rate, OwnTime own) {
   own = std::max<OwnTime>(own - (OwnTime(1) << (ownBits - 6)), 0);
+  own = std::min(own, OwnTime(longestTime) << ownBits);
   OwnTime unit = OwnTime(1) << ownBits;
   if (rate.given != rate.wanted) {
-    own *= rate.wanted;
-    unit *= rate.given;
+    auto [given, wanted] = fractionOf(rate);
+    own *= wanted;
+    unit *= given;
   }
-  return Ticks((own + unit - 1) / unit);
+  return Ticks(std::min<OwnTime>((own + unit - 1) / unit, longestTime));
 }
 
 /// Brings a group to `now`, where none of its shares is finished before.
@@ -154,8 +170,10 @@ Share DmaEngines::shareOf(const Arrival &arrival, uint64_t rows) const {
   share.bytes = rows * row.bytes();
   share.hbmBytes =
       share.bytes * (arrival.cost.readsHbm + arrival.cost.writesHbm);
+  OwnTime time = 0;
   for (unsigned s = 0; s != 3; ++s)
-    share.time += Ticks(share.left[s]) * share.cost[s];
+    time += OwnTime(share.left[s]) * share.cost[s];
+  share.time = Ticks(std::min<OwnTime>(time, longestTime));
   if (share.packets) {
     uint64_t last = row.tails ? row.tailBytes : row.fullBytes;
     share.lag = std::max<Ticks>(0, timing.packetDone(last, percent) -

@@ -26,12 +26,15 @@ struct ShareDone {
   uint64_t bytes = 0, packets = 0;
 };
 
+/// No run takes longer, so that times can be added without care.
+constexpr Ticks longestTime = Ticks(1) << 60;
+
 class DmaEngines {
 public:
   DmaEngines(const Machine &machine, const Timing &timing);
 
-  /// Packets of the transfer may be taken from `ready` on. It updates a
-  /// semaphore (`updates`) on every engine.
+  /// Packets of the transfer may be taken from `ready` on. Every engine updates a
+  /// semaphore when `updates`.
   void add(uint32_t transfer, const TransferCost &cost, unsigned ring,
            bool updates, Ticks ready);
   static constexpr Ticks never = INT64_MAX;
@@ -46,12 +49,13 @@ public:
 private:
   struct Arrival {
     Ticks ready;
+    uint64_t order;
     uint32_t transfer;
     unsigned ring;
     bool updates;
     TransferCost cost;
     bool operator<(const Arrival &other) const {
-      return std::tie(ready, transfer) > std::tie(other.ready, other.transfer);
+      return std::tie(ready, order) > std::tie(other.ready, other.order);
     }
   };
   /// Engines that have been doing the same; in most programs all are one group.
@@ -83,6 +87,7 @@ private:
   const Timing &timing;
   int64_t limit = 0, memoryLimit = 0;
   std::priority_queue<Arrival> arrivals;
+  uint64_t order = 0;
   std::vector<Group> groups;
   std::vector<DmaEngineTime> engineTimes; // held: all of its active time
   bool changed = false;

@@ -228,6 +228,8 @@ void Timer::prepare(unsigned q) {
     account(q, queue.sequencer, Stall::Control);
     queue.allDone = std::max(queue.allDone, queue.sequencer);
     end = std::max(end, queue.sequencer);
+    if (queue.sequencer > longestTime)
+      return tooLong();
     ++(enabled ? result.engines[q].executed : result.engines[q].skipped);
     result.executed[q][pc] += enabled;
     if (!options.record)
@@ -479,16 +481,34 @@ void Timer::startTransfer(unsigned q, const Instruction &i, const Timed &t,
   queue.triggered = true;
   queue.lastTrigger = now;
   queue.spacing = t.transfer.spacing;
-  uint32_t id = uint32_t(transfers.size());
-  Transfer transfer{&i, q, {}};
+  Transfer transfer{&i, q, {}, 0};
   bool updates = false;
   for (unsigned u = 0; u != 2; ++u) {
     updates |= i.updates[u].ref.present();
-    transfer.semaphores[u] =
-        i.updates[u].ref.base() +
-        unsigned(queue.stream.slot(i.updates[u].ref.ring()));
+    transfer.semaphores[u] = queue.stream.semaphore(i.updates[u].ref);
   }
-  transfers.push_back(transfer);
+  uint64_t engines = uint64_t(machine.dma.engines);
+  uint64_t perEngine = uint64_t(machine.dma.partitionsPerEngine);
+  transfer.shares = int64_t(
+      updates
+          ? engines
+          : std::min(engines, (t.transfer.rows + perEngine - 1) / perEngine));
+  uint32_t id = uint32_t(transfers.size());
+  if (unused.empty()) {
+    transfers.push_back(transfer);
+  } else {
+    id = unused.back();
+    unused.pop_back();
+    transfers[id] = transfer;
+  }
+  if (++underWay > mostUnderWay) {
+    find("SIM-MEMORY",
+         "more than " + Twine(mostUnderWay) +
+             " transfers are under way at once",
+         int(q));
+    stopped = true;
+    return;
+  }
   Ticks ready = now + longer(q, t.transfer.firstData);
   end = std::max({end, ready, now + t.transfer.issue});
   if (options.record) {

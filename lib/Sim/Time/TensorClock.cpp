@@ -53,12 +53,12 @@ bool TensorClock::slowAt(Ticks now) {
   if (!enabled)
     return false;
   while (now >= windowStart + length) {
-    // Nothing happens in the windows between: skip them at once.
-    if (!record && work == 0 && !laterWork && number >= given.size()) {
+    // A window without work after another is like it: skip them at once.
+    if (work == 0 && !laterWork && slow == (needed > 0) &&
+        number >= given.size()) {
       Ticks windows = (now - windowStart) / length;
       windowStart += windows * length;
       number += uint64_t(windows);
-      slow = needed > 0;
       break;
     }
     close();

@@ -59,7 +59,7 @@ Timer::Timer(const Program &program, const TimeOptions &options,
 //===----------------------------------------------------------------------===//
 
 void Timer::run() {
-  for (unsigned q = 0; q != queues.size(); ++q)
+  for (unsigned q = 0; q != queues.size() && !stopped; ++q)
     prepare(q);
   while (!stopped) {
     Ticks update = deliveries.empty() ? DmaEngines::never : deliveries.top().at;
@@ -72,8 +72,13 @@ void Timer::run() {
                                      queues[unsigned(first)].asked)))
         first = int(q);
     Ticks issue = first < 0 ? DmaEngines::never : queues[unsigned(first)].at;
-    if (std::min({update, transfer, issue}) == DmaEngines::never)
+    Ticks now = std::min({update, transfer, issue});
+    if (now == DmaEngines::never)
       break;
+    if (now > longestTime) {
+      tooLong();
+      break;
+    }
     if (transfer <= update && transfer <= issue) {
       dma.advance(transfer, [&](const ShareDone &share) { shareDone(share); });
       postShares();
@@ -86,6 +91,12 @@ void Timer::run() {
     }
   }
   finish();
+}
+
+void Timer::tooLong() {
+  find("SIM-TIME",
+       "the program takes longer than 2^60 ticks of simulated time");
+  stopped = true;
 }
 
 void Timer::finish() {
@@ -112,15 +123,10 @@ void Timer::finish() {
 //===----------------------------------------------------------------------===//
 
 bool Timer::holds(unsigned q, const Wait &wait) const {
-  if (!wait.ref.present())
-    return true;
   const Stream &stream = queues[q].stream;
-  int64_t need = wait.value + wait.perRound * stream.round(wait.ref.ring());
-  size_t semaphore =
-      size_t(int64_t(wait.ref.base()) + stream.slot(wait.ref.ring()));
   bool weights = stream.now().op() == Opcode::LoadWeights;
-  int64_t have = counters[2 * semaphore + weights];
-  return wait.ref.equal() ? have == need || need < 0 : have >= need;
+  return !wait.ref.present() ||
+         stream.holds(wait, counters[2 * stream.semaphore(wait.ref) + weights]);
 }
 
 bool Timer::waitsHold(unsigned q) const {
@@ -178,8 +184,7 @@ void Timer::update(unsigned q, const Instruction &i, Ticks done, Cause by) {
   const Stream &stream = queues[q].stream;
   for (const Update &u : i.updates)
     if (u.ref.present())
-      post(u.ref.base() + unsigned(stream.slot(u.ref.ring())), u.amount, false,
-           done, false, by);
+      post(stream.semaphore(u.ref), u.amount, false, done, false, by);
   if (i.op() == Opcode::SetSemaphore)
     post(i.imm[0], int32_t(i.imm[1]), true, done, false, by);
 }
@@ -216,7 +221,13 @@ void Timer::shareDone(const ShareDone &share) {
 void Timer::postShares() {
   if (!shares.number)
     return;
-  const Transfer &transfer = transfers[shares.transfer];
+  Transfer &transfer = transfers[shares.transfer];
+  transfer.shares -= shares.number;
+  if (transfer.shares == 0) {
+    --underWay;
+    if (!options.record)
+      unused.push_back(shares.transfer);
+  }
   for (unsigned u = 0; u != 2; ++u)
     if (const Update &update = transfer.instruction->updates[u];
         update.ref.present())
@@ -250,18 +261,9 @@ void Timer::deadlock() {
     for (const Wait &wait : stream.now().waits) {
       if (holds(q, wait))
         continue;
-      size_t s =
-          size_t(int64_t(wait.ref.base()) + stream.slot(wait.ref.ring()));
-      const std::string &name = program.semaphores[s].name;
-      std::string when = stream.describe();
+      int64_t have = counters[2 * stream.semaphore(wait.ref)];
       finding.notes.push_back(
-          {int(q), int(stream.at()),
-           "waits for " + (name.empty() ? "s" + std::to_string(s) : name) +
-               (wait.ref.equal() ? " to be " : " to reach ") +
-               std::to_string(wait.value +
-                              wait.perRound * stream.round(wait.ref.ring())) +
-               ", it is " + std::to_string(counters[2 * s]) +
-               (when.empty() ? "" : " (" + when + ")")});
+          {int(q), int(stream.at()), stream.describe(wait, have)});
     }
   }
 }

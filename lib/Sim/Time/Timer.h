@@ -150,6 +150,7 @@ private:
   Ticks longer(unsigned queue, Ticks time) const;
   void decode(unsigned queue);
   void finish();
+  void tooLong();
   void deadlock();
   Finding &find(const char *code, const llvm::Twine &message, int queue = -1);
 
@@ -180,8 +181,12 @@ private:
     const Instruction *instruction;
     unsigned queue;
     unsigned semaphores[2];
+    int64_t shares; // that are not done
   };
   std::vector<Transfer> transfers;
+  std::vector<uint32_t> unused; // of them, in a run that is not recorded
+  uint64_t underWay = 0;
+  static constexpr uint64_t mostUnderWay = 1 << 16;
   /// Shares of one transfer that were done at one instant.
   struct {
     uint32_t transfer = 0;

@@ -391,3 +391,40 @@ TEST(Time, jitter_lengthens_and_repeats) {
     EXPECT_EQ(ns, time(p, options).ns());
   }
 }
+
+static std::string foundIn(const Program &program, sim::TimeOptions options) {
+  sim::TimeResult t = sim::timeProgram(program, options);
+  EXPECT_FALSE(t.completed);
+  for (const sim::EngineTime &engine : t.engines)
+    EXPECT_EQ(engine.sum(), t.total);
+  return t.findings.size() == 1
+             ? t.findings[0].code + (": " + t.findings[0].message)
+             : "not one finding";
+}
+
+TEST(Time, what_nobody_waits_for_is_ended) {
+  Machine machine = shippedMachine("systolic");
+  sim::TimeOptions options;
+  options.maxSteps = 1000;
+  std::string forever = "loop trips=2147483647\n";
+  EXPECT_EQ(foundIn(program(machine, ".queue vector\n" + forever + copy(9) +
+                                         "end\n.queue sync\n" + forever +
+                                         "nop\nend\n"),
+                    options),
+            "SIM-STEPS: the program is not at its end after 1000 instructions");
+  options = {};
+  EXPECT_EQ(foundIn(program(machine, memory + (".queue sync\n" + forever +
+                                               load(9) + "end\n")),
+                    options),
+            "SIM-MEMORY: more than 65536 transfers are under way at once");
+  machine.vector.clockMHz = 1;
+  machine.vector.reciprocalCycles = 64;
+  EXPECT_EQ(
+      foundIn(program(machine,
+                      ".queue vector\n" + forever +
+                          "tensor_scalar dst=sbuf.f32[0:128, 0, 1048576], "
+                          "src=sbuf.f32[0:128, 0, 1048576], op0=reciprocal\n"
+                          "end\n"),
+              options),
+      "SIM-TIME: the program takes longer than 2^60 ticks of simulated time");
+}
