@@ -3,6 +3,9 @@
 //
 //   --stats            one screen on standard output
 //   --json FILE        the same numbers and the findings
+//   --trace FILE       every instruction: for ui.perfetto.dev, or Chrome's format
+//                      when FILE ends in .json
+//   --explain QUEUE:PC one instruction
 //
 // Without any of them, one line: the time. With several, the program is timed
 // once.
@@ -18,17 +21,50 @@ using namespace facet::sim;
 using llvm::StringRef;
 using llvm::Twine;
 
-bool sim::isResultOption(StringRef option) { return option == "--json"; }
+bool sim::isResultOption(StringRef option) {
+  return option == "--json" || option == "--trace" || option == "--explain" ||
+         option == "--window";
+}
 
-int sim::parseResultOption(const Verb &, StringRef, StringRef value,
+/// "1500:2500", in ns.
+static bool parseWindow(StringRef text, TraceOptions &window) {
+  auto [from, to] = text.split(':');
+  return text.contains(':') && !from.getAsDouble(window.fromNs) &&
+         !to.getAsDouble(window.toNs) && window.fromNs >= 0 &&
+         window.toNs > window.fromNs;
+}
+
+/// "tensor:3".
+static bool parseInstruction(StringRef text, ResultOptions &options) {
+  auto [engine, pc] = text.split(':');
+  for (unsigned e = 0; e != numEngines; ++e)
+    if (engine == engineName(Engine(e))) {
+      options.explainEngine = Engine(e);
+      return !pc.getAsInteger(10, options.explainPc) && options.explainPc >= 0;
+    }
+  return false;
+}
+
+int sim::parseResultOption(const Verb &verb, StringRef option, StringRef value,
                            ResultOptions &options) {
-  options.json = value;
+  if (option == "--window") {
+    if (!parseWindow(value, options.window))
+      return usageError(verb,
+                        "--window wants FROM:TO in ns, got '" + value + "'");
+  } else if (option == "--explain") {
+    if (!parseInstruction(value, options))
+      return usageError(verb, "--explain wants QUEUE:PC, as tensor:3, got '" +
+                                  value + "'");
+  } else {
+    (option == "--json" ? options.json : options.trace) = value;
+  }
   return 0;
 }
 
 /// Standard output takes one thing.
 static int standardOutputs(const ResultOptions &options) {
-  return (options.json == "-") + options.stats;
+  return (options.json == "-") + (options.trace == "-") + options.stats +
+         (options.explainPc >= 0);
 }
 
 int sim::checkResultOptions(const Verb &verb, const ResultOptions &options) {
@@ -44,7 +80,8 @@ constexpr uint64_t maxRecorded = 4'000'000;
 TimeResult sim::timeForResults(const Program &program,
                                const ResultOptions &options) {
   TimeResult time = timeProgram(program, options.time);
-  bool wanted = options.stats || !options.json.empty();
+  bool wanted = standardOutputs(options) || !options.json.empty() ||
+                !options.trace.empty();
   uint64_t executed = 0;
   for (const EngineTime &engine : time.engines)
     executed += engine.executed;
@@ -53,6 +90,42 @@ TimeResult sim::timeForResults(const Program &program,
   TimeOptions recorded = options.time;
   recorded.record = true;
   return timeProgram(program, recorded);
+}
+
+static void writeTrace(const Program &program, const ResultOptions &options,
+                       const TimeResult &time, StringRef file,
+                       Diagnostics &diags) {
+  std::string bytes;
+  llvm::raw_string_ostream os(bytes);
+  std::string leftOut =
+      (options.trace.ends_with(".json") ? writeChromeTrace : writePerfetto)(
+          program, time, options.window, os);
+  if (writeFile(options.trace, bytes, diags) && !leftOut.empty())
+    diags.remark("", {file.str()}, leftOut);
+}
+
+/// Places in a program are known when it has been read.
+static void explain(const Program &program, const ResultOptions &options,
+                    const TimeResult &time, StringRef file,
+                    Diagnostics &diags) {
+  unsigned queue = 0;
+  while (queue != program.queues.size() &&
+         program.queues[queue].engine != options.explainEngine)
+    ++queue;
+  StringRef name = engineName(options.explainEngine);
+  if (queue == program.queues.size()) {
+    diags.error({file.str()}, "has no queue '" + name + "' to explain");
+    return;
+  }
+  size_t size = program.queues[queue].code.size();
+  if (uint64_t(options.explainPc) >= size) {
+    diags.error({file.str()}, "queue " + name + " has " + Twine(size) +
+                                  " instructions, none is number " +
+                                  Twine(options.explainPc));
+    return;
+  }
+  printExplanation(program, time, queue, unsigned(options.explainPc),
+                   options.window, llvm::outs());
 }
 
 void sim::writeResults(const Program &program, StringRef file,
@@ -73,13 +146,19 @@ void sim::writeResults(const Program &program, StringRef file,
   }
   if (!report)
     return;
-  if ((options.stats || !options.json.empty()) && !report->recorded)
+  bool wantsSpans = standardOutputs(options) || !options.trace.empty() ||
+                    !options.json.empty();
+  if (wantsSpans && !report->recorded)
     diags.remark("", {file.str()},
                  "its queues execute more than " + Twine(maxRecorded) +
-                     " instructions; there is no "
-                     "critical path and are no waits");
+                     " instructions; results hold no single instructions: no "
+                     "trace, timeline, critical path, waits and explanation");
   if (options.stats)
     printStats(*report, llvm::outs());
+  if (!options.trace.empty() && report->recorded)
+    writeTrace(program, options, *time, file, diags);
+  if (options.explainPc >= 0 && report->recorded)
+    explain(program, options, *time, file, diags);
   if (!standardOutputs(options))
     llvm::outs() << llvm::formatv("{0:f1} ns, {1} cycles\n", time->ns(),
                                   time->cycles);

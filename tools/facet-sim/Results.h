@@ -10,10 +10,14 @@
 
 namespace facet::sim {
 
-/// --stats, --json, and how time is modelled.
+/// --stats --json --trace --explain --window, and how time is modelled.
 struct ResultOptions {
   bool stats = false;
-  llvm::StringRef json;
+  llvm::StringRef json, trace;
+  /// Engine and instruction of --explain, -1: not asked for.
+  Engine explainEngine = Engine::Tensor;
+  int64_t explainPc = -1;
+  TraceOptions window;
   TimeOptions time;
 };
 

@@ -1,13 +1,14 @@
 //===- Report.h - where the time of a program went ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Makes one plain summary of a timed program, which is then printed in two ways
+// Makes one plain summary of a timed program, which is then printed in some ways
 // (docs/Simulator.md, "Results"):
 //
 //   sim::TimeResult time = sim::timeProgram(program, {.record = true});
 //   sim::Report report = sim::makeReport(program, time, "p.engine");
 //   sim::printStats(report, os);              // one screen of text
 //   os << sim::reportToJson(report);          // the same numbers
+//   sim::writePerfetto(program, time, {}, os) // every instruction
 //
 // Times are in ticks (Report::ticksPerNs of them in a ns).
 //
@@ -81,7 +82,7 @@ struct PathLine {
 struct WaitLine {
   InstructionLabel who, released;
   Stall reason = Stall::Idle;
-  std::string semaphore; // or empty
+  std::vector<std::string> semaphores; // of a ring, one for each slot
   Ticks ticks = 0, longest = 0;
   uint64_t times = 0;
 };
@@ -169,6 +170,28 @@ void printStats(const Report &report, llvm::raw_ostream &os);
 
 /// What --json adds to runToJson: times in ns, see docs/Simulator.md.
 llvm::json::Object reportToJson(const Report &report);
+
+/// What part of a run a trace or a timeline shows.
+struct TraceOptions {
+  /// In ns; what began before the end and ended after the beginning is shown.
+  double fromNs = 0, toNs = 1e300;
+  /// Slices at most; those that start first are kept.
+  uint64_t maxSlices = 1'000'000;
+};
+
+/// Both return what was left out, for a remark: "" or "the trace holds 1000000 of
+/// 2400000 slices, ...".
+std::string writePerfetto(const Program &program, const TimeResult &time,
+                          const TraceOptions &options, llvm::raw_ostream &os);
+std::string writeChromeTrace(const Program &program, const TimeResult &time,
+                             const TraceOptions &options,
+                             llvm::raw_ostream &os);
+
+/// The instants of one instruction at each of its executions in the window, what
+/// it waited for and who ended the wait. Wants a recorded run.
+void printExplanation(const Program &program, const TimeResult &time,
+                      unsigned queue, unsigned pc, const TraceOptions &window,
+                      llvm::raw_ostream &os);
 
 } // namespace facet::sim
 

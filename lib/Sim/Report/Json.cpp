@@ -154,8 +154,8 @@ json::Object sim::reportToJson(const Report &report) {
   for (const WaitLine &line : report.waits) {
     json::Object entry = labelToJson(line.who);
     entry["reason"] = stallName(line.reason);
-    if (!line.semaphore.empty())
-      entry["semaphore"] = line.semaphore;
+    if (!line.semaphores.empty())
+      entry["semaphores"] = json::Array(line.semaphores);
     if (line.released.queue >= 0)
       entry["released_by"] = labelToJson(line.released);
     entry["ns"] = report.ns(line.ticks);

@@ -16,6 +16,7 @@
 #include "llvm/ADT/STLExtras.h"
 
 #include <map>
+#include <set>
 #include <tuple>
 
 using namespace facet;
@@ -59,35 +60,40 @@ static void findCritical(const Program &program, const TimeResult &time,
 
 static void findWaits(const Program &program, const TimeResult &time,
                       Report &report) {
-  using Key = std::tuple<int, int, Stall, int, std::pair<int, int>>;
+  // Slots of a ring of semaphores are one wait.
+  using Key = std::tuple<int, int, Stall, std::pair<int, int>>;
   std::map<Key, WaitLine> lines;
+  std::map<Key, std::set<int>> semaphores;
   for (const Span &span : time.spans) {
     if (span.start <= span.ready || span.reason == Stall::Idle)
       continue;
-    WaitLine &line = lines[{int(span.queue), int(span.pc), span.reason,
-                            span.semaphore, instructionOf(time, span.cause)}];
+    Key key{int(span.queue), int(span.pc), span.reason,
+            instructionOf(time, span.cause)};
+    WaitLine &line = lines[key];
+    if (span.semaphore >= 0)
+      semaphores[key].insert(span.semaphore);
     Ticks waited = span.start - span.ready;
     line.ticks += waited;
     line.longest = std::max(line.longest, waited);
     ++line.times;
   }
   for (auto &[key, line] : lines) {
-    auto [queue, pc, reason, semaphore, cause] = key;
+    auto [queue, pc, reason, cause] = key;
     line.who = labelOf(program, queue, pc);
     line.reason = reason;
     line.released = labelOf(program, cause.first, cause.second);
-    if (semaphore >= 0) {
-      line.semaphore = program.semaphores[size_t(semaphore)].name;
-      if (line.semaphore.empty())
-        line.semaphore = "s" + std::to_string(semaphore);
+    for (int semaphore : semaphores[key]) {
+      const std::string &name = program.semaphores[size_t(semaphore)].name;
+      line.semaphores.push_back(name.empty() ? "s" + std::to_string(semaphore)
+                                             : name);
     }
     report.waits.push_back(std::move(line));
   }
   llvm::sort(report.waits, [](const WaitLine &a, const WaitLine &b) {
-    return std::tie(b.ticks, a.who.queue, a.who.pc, a.reason, a.semaphore,
-                    a.released.queue, a.released.pc) <
-           std::tie(a.ticks, b.who.queue, b.who.pc, b.reason, b.semaphore,
-                    b.released.queue, b.released.pc);
+    return std::tie(b.ticks, a.who.queue, a.who.pc, a.reason, a.released.queue,
+                    a.released.pc) < std::tie(a.ticks, b.who.queue, b.who.pc,
+                                              b.reason, b.released.queue,
+                                              b.released.pc);
   });
 }
 

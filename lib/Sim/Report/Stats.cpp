@@ -240,10 +240,12 @@ void Printer::waits() {
        << right_justify(grouped(int64_t(line.times)), 8) << " x  ";
     label(line.who, "");
     os << ": " << stallName(line.reason);
-    if (!line.semaphore.empty())
-      os << " " << line.semaphore;
+    if (!line.semaphores.empty())
+      os << ' ' << line.semaphores.front();
+    if (line.semaphores.size() > 1)
+      os << " ... " << line.semaphores.back();
     if (line.released.queue >= 0)
-      os << (line.semaphore.empty() ? ", after " : ", released by ")
+      os << (line.semaphores.empty() ? ", after " : ", released by ")
          << line.released.name;
     os << '\n';
   }
