@@ -17,6 +17,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <set>
 
 using namespace llvm;
 using namespace facet;
@@ -98,28 +99,80 @@ static void *dataOf(std::optional<Array> &array) {
 // The kernel
 //===----------------------------------------------------------------------===//
 
-CallResult facet::callKernel(Loaded &code, const HostKernel &kernel,
-                             const SizeValues &sizes, Arguments &arguments,
-                             Workspace &workspace) {
-  CallResult result;
-  facet_exec exec = FACET_EXEC_INIT;
-  exec.error = &result.error;
-
+/// What NAME needs at these sizes, from `workspace`.
+static void reserveFor(facet_exec &exec, Loaded &code, const HostKernel &kernel,
+                       const SizeValues &sizes, Workspace &workspace) {
   ArgumentList query;
   for (int64_t size : sizes)
     query.add(size);
-  query.add(int64_t(1)); // threads
+  query.add(int64_t(exec.threads));
   // A size the kernel refuses has no workspace; the call then says why.
   int64_t bytes = code.call(kernel.symbol() + "_workspace", query.addresses());
   if (bytes > 0) {
     exec.workspace = workspace.reserve(size_t(bytes));
     exec.workspace_bytes = exec.workspace ? size_t(bytes) : 0;
   }
+}
 
+struct PreparedCall::Layout {
+  facet_exec exec;
+  facet_error error{};
   ArgumentList list;
+  std::deque<SmallVector<int64_t, 4>> strides;
+  std::deque<Workspace> packed;
+  SmallVector<void *> addresses;
+  Loaded::Function *function = nullptr;
+  int refused = 0; ///< by a packing function
+
+  /// NAME_pack_x of a dense array: the buffer, or null with `refused` set.
+  void *pack(Loaded &code, const HostKernel &kernel, const HostParam &param,
+             const SizeValues &sizes, std::optional<Array> &array);
+};
+
+void *PreparedCall::Layout::pack(Loaded &code, const HostKernel &kernel,
+                                 const HostParam &param,
+                                 const SizeValues &sizes,
+                                 std::optional<Array> &array) {
+  std::set<int> used;
+  for (const std::vector<HostDim> &axis : param.axes)
+    for (const HostDim &dim : axis)
+      if (dim.size >= 0)
+        used.insert(dim.size);
+  ArgumentList query, call;
+  for (int size : used) {
+    query.add(sizes[size]);
+    call.add(sizes[size]);
+  }
+  std::string symbol = kernel.symbol() + "_pack_" + param.name;
+  int64_t bytes = code.call(symbol + "_bytes", query.addresses());
+  void *buffer =
+      bytes < 0 ? nullptr : packed.emplace_back().reserve(size_t(bytes));
+  if (!buffer) {
+    refused = FACET_E_WORKSPACE;
+    return nullptr;
+  }
+  call.add(dataOf(array));
+  if (param.axes.size() == 2)
+    call.add(strides.back().front());
+  else if (param.axes.size() > 2)
+    call.add(static_cast<void *>(strides.back().data()));
+  call.add(buffer);
+  refused = int(code.call(symbol, call.addresses()));
+  return buffer;
+}
+
+PreparedCall::PreparedCall(Loaded &code, const HostKernel &kernel,
+                           const SizeValues &sizes, Arguments &arguments,
+                           Workspace &workspace, const facet_exec &exec,
+                           bool isPacked)
+    : layout(std::make_unique<Layout>()) {
+  layout->exec = exec;
+  layout->exec.error = &layout->error;
+  reserveFor(layout->exec, code, kernel, sizes, workspace);
+
+  ArgumentList &list = layout->list;
   for (int64_t size : sizes)
     list.add(size);
-  std::deque<SmallVector<int64_t, 4>> strides;
   for (auto [param, array] : zip_equal(kernel.params, arguments)) {
     size_t rank = param.axes.size();
     if (rank == 0 && !param.isOutput()) {
@@ -129,24 +182,47 @@ CallResult facet::callKernel(Loaded &code, const HostKernel &kernel,
       list.addElement(element, std::max(bitWidth(param.type) / 8, 1u));
       continue;
     }
-    list.add(dataOf(array));
-    if (rank < 2)
+    if (rank >= 2) {
+      std::optional<SmallVector<int64_t, 4>> shape = kernel.shape(param, sizes);
+      layout->strides.push_back(denseStrides(
+          param.type, shape ? *shape : SmallVector<int64_t, 4>(rank)));
+    }
+    if (isPacked && param.mode == kernel::ParamMode::Const && rank > 0) {
+      list.add(layout->pack(code, kernel, param, sizes, array));
       continue;
-    std::optional<SmallVector<int64_t, 4>> shape = kernel.shape(param, sizes);
-    strides.push_back(denseStrides(
-        param.type, shape ? *shape : SmallVector<int64_t, 4>(rank)));
+    }
+    list.add(dataOf(array));
     if (rank == 2)
-      list.add(strides.back().front());
-    else
-      list.add(static_cast<void *>(strides.back().data()));
+      list.add(layout->strides.back().front());
+    else if (rank > 2)
+      list.add(static_cast<void *>(layout->strides.back().data()));
   }
-  list.add(static_cast<void *>(&exec));
+  list.add(static_cast<void *>(&layout->exec));
+  layout->addresses = list.addresses();
+  layout->function =
+      code.function(kernel.symbol() + (isPacked ? "_packed" : ""));
+}
 
-  SmallVector<void *> addresses = list.addresses();
+PreparedCall::~PreparedCall() = default;
+
+int PreparedCall::run() {
+  if (layout->refused)
+    return layout->refused;
+  return int(layout->function(layout->addresses.data()));
+}
+
+const facet_error &PreparedCall::error() const { return layout->error; }
+
+CallResult facet::callKernel(Loaded &code, const HostKernel &kernel,
+                             const SizeValues &sizes, Arguments &arguments,
+                             Workspace &workspace) {
+  CallResult result;
+  PreparedCall call(code, kernel, sizes, arguments, workspace);
   auto begin = std::chrono::steady_clock::now();
-  result.code = int(code.call(kernel.symbol(), addresses));
+  result.code = call.run();
   std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
   result.seconds = time.count();
+  result.error = call.error();
   return result;
 }
 

@@ -33,8 +33,28 @@ struct CallResult {
   double seconds = 0;
 };
 
-/// Calls the C function NAME. An argument that is missing is NULL, or 0 when it
-/// goes by value.
+/// A call of the C function NAME that is laid out once and made any number of times.
+/// An argument that is missing is NULL, or 0 when it goes by value. The arguments
+/// stay where they are as long as it lives.
+class PreparedCall {
+public:
+  /// With `isPacked`, constant operands are packed here and NAME_packed is called.
+  /// `exec` says how to run; workspace and error record are added.
+  PreparedCall(Loaded &code, const HostKernel &kernel, const SizeValues &sizes,
+               Arguments &arguments, Workspace &workspace,
+               const facet_exec &exec = FACET_EXEC_INIT, bool isPacked = false);
+  ~PreparedCall();
+
+  /// Makes the call; its code.
+  int run();
+  const facet_error &error() const;
+
+private:
+  struct Layout;
+  std::unique_ptr<Layout> layout;
+};
+
+/// One PreparedCall, with the time it took.
 CallResult callKernel(Loaded &code, const HostKernel &kernel,
                       const SizeValues &sizes, Arguments &arguments,
                       Workspace &workspace);

@@ -23,6 +23,7 @@ struct Invocation {
 ExitCode runCompile(Invocation &invocation);
 ExitCode runRun(Invocation &invocation);
 ExitCode runCheck(Invocation &invocation);
+ExitCode runBench(Invocation &invocation);
 ExitCode runFmt(Invocation &invocation);
 ExitCode runTargets(Invocation &invocation);
 ExitCode runPrintConfig(Invocation &invocation);

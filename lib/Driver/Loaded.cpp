@@ -71,9 +71,12 @@ std::unique_ptr<Loaded> Loaded::create(ModuleOp module,
   return loaded->jit ? std::move(loaded) : nullptr;
 }
 
-int64_t Loaded::call(StringRef function, ArrayRef<void *> arguments) {
-  auto *caller =
-      jit->lookup<int64_t(void *const *)>((function + ".call").str());
+Loaded::Function *Loaded::function(StringRef name) {
+  auto *caller = jit->lookup<Function>((name + ".call").str());
   assert(caller && "the module has this function");
-  return caller(arguments.data());
+  return caller;
+}
+
+int64_t Loaded::call(StringRef name, ArrayRef<void *> arguments) {
+  return function(name)(arguments.data());
 }

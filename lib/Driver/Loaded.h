@@ -22,9 +22,13 @@ public:
 
   /// The address of a function or constant, or null.
   void *lookup(llvm::StringRef symbol) { return jit->lookup(symbol); }
-  /// Calls `function` with the values that `arguments` point to, each of the type
+  /// A function behind a list of the addresses of its arguments.
+  using Function = int64_t(void *const *);
+  /// What `call` calls: to be called often.
+  Function *function(llvm::StringRef name);
+  /// Calls `name` with the values that `arguments` point to, each of the type
   /// the function declares. Returns its integer result, extended with its sign.
-  int64_t call(llvm::StringRef function, llvm::ArrayRef<void *> arguments);
+  int64_t call(llvm::StringRef name, llvm::ArrayRef<void *> arguments);
 
 private:
   std::unique_ptr<Jit> jit;
