@@ -119,6 +119,17 @@ assert given.returncode == 1 and "buffer 'x' is given, with --timing-only none i
 wrong = subprocess.run([sim, "run", path("p.s"), "--clock-phase", "-1"], capture_output=True, text=True)
 assert wrong.returncode == 2 and "--clock-phase wants a number, got '-1'" in wrong.stderr
 
+# What if triggers took twice as long: another machine, the same program.
+with open(path("slow.yaml"), "w") as file:
+    file.write("format: facet-machine-1\nname: slow\nabout: slow triggers\nbase: trn2\ndma:\n  direct_issue_ns: 1120\n")
+def on(machine):
+    return subprocess.run([sim, "run", path("p.s"), "--timing-only", "--machine", machine], capture_output=True, text=True)
+slow = on(path("slow.yaml"))
+assert float(slow.stdout.split()[0]) > 1.5 * time_ns, (slow.stdout, slow.stderr)
+assert "no machine is called 'trn9'" in on("trn9").stderr and on("trn9").returncode == 1, on("trn9").stderr
+cpu = on("x86-64-v3")
+assert cpu.returncode == 1 and "machine 'x86-64-v3' is a cpu; programs are for matrix engines" in cpu.stderr, cpu.stderr
+
 # A lost update is a deadlock that says who waits for what.
 broken = program.replace("update(used0[r0] += 1), update(summed += 1)", "update(summed += 1)")
 done = run(broken)

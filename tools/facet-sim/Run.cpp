@@ -13,6 +13,7 @@
 #include "Results.h"
 #include "Verbs.h"
 
+#include "facet/Isa/Check.h"
 #include "facet/Isa/Container.h"
 #include "facet/Sim/Race.h"
 #include "facet/Sim/Simulator.h"
@@ -25,7 +26,7 @@ using llvm::Twine;
 
 namespace {
 struct Arguments {
-  StringRef program;
+  StringRef program, machine;
   sim::RunOptions options;
   sim::ResultOptions results;
   bool timingOnly = false, remarks = false;
@@ -40,12 +41,15 @@ static int parse(const sim::Verb &verb, llvm::ArrayRef<StringRef> args,
     StringRef arg = args[i];
     bool valued =
         arg == "--max-steps" || arg == "--orders" || arg == "--clock-phase";
-    if ((valued || sim::isResultOption(arg)) && i + 1 == args.size())
+    if ((valued || arg == "--machine" || sim::isResultOption(arg)) &&
+        i + 1 == args.size())
       return usageError(verb, arg + " wants a value");
     if (sim::isResultOption(arg)) {
       if (int code = parseResultOption(verb, arg, args[++i], result.results))
         return code;
-    } else if (arg == "--stats")
+    } else if (arg == "--machine")
+      result.machine = args[++i];
+    else if (arg == "--stats")
       result.results.stats = true;
     else if (arg == "--no-check")
       result.options.checks = false;
@@ -185,6 +189,17 @@ static int timeOnly(const Arguments &arguments, const Program &program,
   return sim::report(diags);
 }
 
+/// The program as if it were for another machine, or for its own with other
+/// numbers: it must keep that one's rules too.
+static bool changeMachine(Program &program, const Arguments &arguments,
+                          Diagnostics &diags) {
+  std::optional<Machine> machine = loadMachine(arguments.machine, diags);
+  if (!machine)
+    return false;
+  program.machine = std::move(*machine);
+  return checkProgram(program, diags, arguments.program);
+}
+
 int sim::runRun(const Verb &verb, llvm::ArrayRef<StringRef> args) {
   Arguments arguments;
   if (int code = parse(verb, args, arguments))
@@ -192,6 +207,8 @@ int sim::runRun(const Verb &verb, llvm::ArrayRef<StringRef> args) {
   Diagnostics diags;
   std::optional<Program> program = readProgramOrText(arguments.program, diags);
   if (!program)
+    return report(diags);
+  if (!arguments.machine.empty() && !changeMachine(*program, arguments, diags))
     return report(diags);
   (void)writeProgram(*program); // text has no build id before
   if (arguments.remarks)
