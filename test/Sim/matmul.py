@@ -137,6 +137,8 @@ assert done.returncode == 1
 assert "SIM-DEADLOCK" in done.stderr
 assert "waits for used0 to reach 2, it is 1 (i0 = 1, i1 = 2, r1 = slot 0 of round 2)" in done.stderr, done.stderr
 assert not os.path.exists(path("y.npy"))
+timed = subprocess.run([sim, "run", path("p.s"), "--timing-only"], capture_output=True, text=True)
+assert timed.returncode == 1 and timed.stdout == "" and timed.stderr == done.stderr, timed.stderr
 
 # A wait dropped from the copy reads an open group, with the place in the user's source.
 broken = program.replace("wait(summed[r0] >= 1 + 1*round), ", "")

@@ -428,3 +428,44 @@ TEST(Time, what_nobody_waits_for_is_ended) {
               options),
       "SIM-TIME: the program takes longer than 2^60 ticks of simulated time");
 }
+
+static std::string pathOf(const sim::TimeResult &t) {
+  std::string text;
+  for (const sim::CriticalStep &step : sim::criticalPath(t)) {
+    Ticks ns = (step.end - step.begin) / t.ticksPerNs;
+    text += (text.empty() ? "" : ", ") +
+            (step.what.kind == sim::Cause::None       ? "nothing"
+             : step.what.kind == sim::Cause::Transfer ? "transfer"
+             : step.ran ? std::string(engineName(
+                              Engine(t.spans[step.what.index].queue + 1)))
+                        : sim::stallName(step.reason)) +
+            " " + std::to_string(ns);
+  }
+  return text;
+}
+
+// Queues here are vector, scalar, (gpsimd,) sync: engine = queue + 1.
+TEST(Time, the_critical_path_names_what_took_time) {
+  Machine machine = shippedMachine("systolic");
+  machine.semaphore.hopPs = 36000;
+  machine.semaphore.sameEnginePs = 5000;
+  machine.vector.latencyPs = 20000;
+  // Vector: 100 and another 50 that reads its result, 20 + 5 later; scalar: 70
+  // that wait for it.
+  std::string reads = "copy dst=sbuf.f32[0:128, 8192, 50], src=sbuf.f32[0:128, "
+                      "0, 50], update(s += 1)\n";
+  EXPECT_EQ(pathOf(time(program(
+                machine, ".semaphore s\n.queue vector\n" + copy(100) + reads +
+                             ".queue scalar\n" + copy(70, ", wait(s >= 1)")))),
+            "vector 120, dependency 5, vector 70, semaphore 36, scalar 70");
+  // A load of 300 ns, 10 after its trigger, behind one of 200; 40 to its waiter.
+  machine = shippedMachine("systolic");
+  machine.dma.directFirstPs = 10000;
+  machine.semaphore.hopFromDmaPs = 40000;
+  EXPECT_EQ(
+      pathOf(time(program(machine, memory + (".semaphore s\n.queue vector\n" +
+                                             copy(70, ", wait(s >= 1)") +
+                                             ".queue scalar\n" + load(200) +
+                                             load(300, ", update(s += 1)"))))),
+      "transfer 10, transfer 200, transfer 300, transfer 40, vector 70");
+}
