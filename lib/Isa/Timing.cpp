@@ -80,6 +80,7 @@ Cost Timing::tensorCost(const Program &program, const Instruction &instruction,
     // The first pass may start when its weights are there; the others load while
     // it streams.
     cost.sourceFree = cost.portFree = load * passes;
+    cost.ready = load + weightDelay();
     cost.done = load + latency(t.weightLatencyPs);
     return cost;
   }
@@ -344,6 +345,7 @@ Cost Timing::addIssue(const Program &program, const Instruction &instruction,
   cost.sourceFree += cost.issue;
   cost.portFree += cost.issue;
   cost.done += cost.issue;
+  cost.ready += cost.issue;
   return cost;
 }
 

@@ -43,6 +43,7 @@ TransferCost Timing::transfer(const Program &program, unsigned queue,
   if (program.queues[queue].engine == Engine::Gpsimd) {
     cost.issue = issue + base.fromPs(dma.softwareIssuePs);
     cost.spacing = issue + base.fromPs(dma.softwareSpacingPs);
+    cost.wake = base.fromPs(dma.softwareWakePs);
     cost.firstData = issue + base.fromPs(dma.softwareFirstPs);
   } else {
     cost.issue = issue + base.fromPs(dma.directIssuePs);
@@ -53,6 +54,10 @@ TransferCost Timing::transfer(const Program &program, unsigned queue,
   cost.rows = dst.partitions;
   cost.readsHbm = src.space == Space::Hbm;
   cost.writesHbm = dst.space == Space::Hbm;
+  cost.lag = base.fromPs(dma.engineLagPs +
+                         (cost.readsHbm ? machine.hbm.readLatencyPs : 0));
+  if (cost.readsHbm)
+    cost.open = base.fromPs(machine.hbm.readOpenPs);
   uint64_t run = contiguousRun(dst);
   if (instruction.op() == Opcode::DmaTranspose)
     cost.ratePercent = cost.readsHbm || cost.writesHbm

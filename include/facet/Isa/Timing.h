@@ -23,7 +23,8 @@
 // and transpose on the stream port. A load starts when its place is free: with
 // shadow weights at the start of the first matmul that uses the previous load +
 // weightDelay(), without at the end (portFree) of the last one. A matmul starts
-// when the previous one's portFree and its own load's `done` allow; with
+// when the previous one's portFree and its own load's `ready` allow: the pipeline
+// behind the last weight is that of the array and runs beside it. With
 // serialise_on_drain a load starts after the `done` of every earlier matmul. The
 // two ports take their instructions in the order of the queue: a load may run
 // ahead of nothing but the streaming of matmuls before it.
@@ -42,12 +43,15 @@ struct Cost {
   /// Spent before the work: dispatch, address updates.
   Ticks issue = 0;
   /// Inputs have been read: others may overwrite them. (A load_weights of several
-  /// f32 passes still reads when `done`, the readiness of its first pass, is past.)
+  /// f32 passes still reads when `ready` and `done`, those of its first pass, are
+  /// past.)
   Ticks sourceFree = 0;
   /// The port is free: the next instruction may start.
   Ticks portFree = 0;
   /// The result is visible; updates happen.
   Ticks done = 0;
+  /// load_weights: a matmul of these weights may start.
+  Ticks ready = 0;
   /// Streaming time at full rate, for the tensor clock's windows; 0 for others.
   Ticks work = 0;
   /// Vector in a fast mode (see sbuf.fast_mode_exclusive).
@@ -68,8 +72,16 @@ struct TransferCost {
   Ticks issue = 0;
   /// Least time between the starts of two triggers of this engine.
   Ticks spacing = 0;
+  /// From the instant the trigger could start to its start, unless another one of
+  /// this engine came just before (within its spacing).
+  Ticks wake = 0;
   /// From the start of the trigger until the first packet may be taken.
   Ticks firstData = 0;
+  /// From then until all engines are at work: they start one after the other, and
+  /// HBM takes its time to answer.
+  Ticks lag = 0;
+  /// Each engine is held this long before its first packet.
+  Ticks open = 0;
   uint64_t rows = 0;
   RowPackets row;
   /// Percent of an engine's rate this transfer reaches.

@@ -159,19 +159,22 @@ Share DmaEngines::shareOf(const Arrival &arrival, uint64_t rows) const {
   int64_t percent = arrival.cost.ratePercent;
   Share share;
   share.transfer = arrival.transfer;
-  share.left[0] = rows * row.full;
-  share.left[1] = rows * row.tails;
-  share.left[2] = arrival.updates;
+  share.left[Share::Full] = rows * row.full;
+  share.left[Share::Tail] = rows * row.tails;
+  share.left[Share::Update] = arrival.updates;
   share.updates = arrival.updates;
-  share.cost[0] = timing.packetNext(row.fullBytes, percent);
-  share.cost[1] = row.tails ? timing.packetNext(row.tailBytes, percent) : 0;
-  share.cost[2] = timing.semaphoreWrite();
-  share.packets = share.left[0] + share.left[1];
+  share.cost[Share::Full] = timing.packetNext(row.fullBytes, percent);
+  share.cost[Share::Tail] =
+      row.tails ? timing.packetNext(row.tailBytes, percent) : 0;
+  share.cost[Share::Update] = timing.semaphoreWrite();
+  share.packets = share.left[Share::Full] + share.left[Share::Tail];
+  share.cost[Share::Open] = arrival.cost.open;
+  share.left[Share::Open] = share.packets && arrival.cost.open;
   share.bytes = rows * row.bytes();
   share.hbmBytes =
       share.bytes * (arrival.cost.readsHbm + arrival.cost.writesHbm);
   OwnTime time = 0;
-  for (unsigned s = 0; s != 3; ++s)
+  for (unsigned s = 0; s != Share::numSegments; ++s)
     time += OwnTime(share.left[s]) * share.cost[s];
   share.time = Ticks(std::min<OwnTime>(time, longestTime));
   if (share.packets) {
@@ -249,7 +252,8 @@ void DmaEngines::finishShare(
   done.transfer = share.transfer;
   done.engines = group.members;
   done.start = start->second;
-  done.dataDone = now - (share.updates ? share.cost[2] : 0) + share.lag;
+  done.dataDone =
+      now - (share.updates ? share.cost[Share::Update] : 0) + share.lag;
   done.done = now + share.lag;
   done.bytes = share.bytes;
   done.packets = share.packets;

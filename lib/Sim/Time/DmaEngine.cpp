@@ -55,7 +55,7 @@ OwnTime RingSchedule::untilFinished() const {
   if (state.heads.size() == 1) {
     const Share &share = state.heads[0].share;
     OwnTime ticks = 0;
-    for (unsigned s = 0; s != 3; ++s)
+    for (unsigned s = 0; s != Share::numSegments; ++s)
       ticks += OwnTime(share.left[s]) * share.cost[s];
     return state.at + (ticks << ownBits);
   }

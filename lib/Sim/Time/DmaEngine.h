@@ -12,13 +12,14 @@
 
 namespace facet::sim {
 
-/// What one engine does for a transfer: packets of two sizes, then the packet
-/// that updates the semaphore.
+/// What one engine does for a transfer: the first access to HBM, packets of two
+/// sizes, then the packet that updates the semaphore.
 struct Share {
   uint32_t transfer = 0;
-  /// full, tail, update: how many are left, and how long each takes.
-  uint64_t left[3] = {};
-  Ticks cost[3] = {};
+  enum Segment { Open, Full, Tail, Update, numSegments };
+  /// How many are left, and how long each takes.
+  uint64_t left[numSegments] = {};
+  Ticks cost[numSegments] = {};
   /// In all.
   uint64_t packets = 0, bytes = 0, hbmBytes = 0;
   Ticks time = 0;
@@ -27,8 +28,10 @@ struct Share {
   bool started = false;
   bool updates = false;
 
-  unsigned segment() const { return left[0] ? 0 : left[1] ? 1 : 2; }
-  bool finished() const { return !left[0] && !left[1] && !left[2]; }
+  unsigned segment() const {
+    return left[Open] ? Open : left[Full] ? Full : left[Tail] ? Tail : Update;
+  }
+  bool finished() const { return !left[segment()]; }
 };
 
 /// Time at the engine's own rate in 2^-16 ticks, from some instant on.

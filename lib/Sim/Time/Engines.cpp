@@ -321,6 +321,16 @@ void Timer::compete(unsigned q, Ticks now) {
     if (queue.at > now)
       return;
   }
+  // The engine's program has to take up a transfer that does not follow another.
+  if (t.isTransfer && !queue.awake) {
+    (void)costOf(q, queue.stream.at(), false);
+    queue.awake = true;
+    if (t.transfer.wake &&
+        (!queue.triggered || now > queue.lastTrigger + queue.spacing)) {
+      delay(queue, now + t.transfer.wake, Stall::Spacing, queue.before);
+      return;
+    }
+  }
   Cause holder;
   Ticks free = conflict(q, now, holder);
   if (free > now)
@@ -452,7 +462,7 @@ void Timer::startTensor(unsigned q, const Instruction &i, Ticks now,
   if (i.op() == Opcode::LoadWeights) {
     firstLoad = false;
     weightPort = now + cost.portFree;
-    loaded = now + cost.done;
+    loaded = now + cost.ready;
     loader = self;
     loadUsed = false;
     place = 0;
@@ -479,6 +489,7 @@ void Timer::startTransfer(unsigned q, const Instruction &i, const Timed &t,
                           Ticks now, Cause self) {
   TimedQueue &queue = queues[q];
   queue.triggered = true;
+  queue.awake = false;
   queue.lastTrigger = now;
   queue.spacing = t.transfer.spacing;
   Transfer transfer{&i, q, {}, 0};
@@ -519,5 +530,5 @@ void Timer::startTransfer(unsigned q, const Instruction &i, const Timed &t,
     span.cause = self;
     result.transfers.push_back(span);
   }
-  dma.add(id, t.transfer, i.sub[0], updates, ready);
+  dma.add(id, t.transfer, i.sub[0], updates, ready + t.transfer.lag);
 }

@@ -73,6 +73,8 @@ struct TimedQueue {
   Ticks lastTrigger = 0;
   Ticks spacing = 0;
   bool triggered = false;
+  /// The transfer that comes next has been taken up (TransferCost::wake).
+  bool awake = false;
 
   /// Up to here every tick is in a bucket.
   Ticks accounted = 0;
