@@ -5,7 +5,7 @@
 # of this build and LLVM's (FileCheck, not, split-file, ...) on its PATH, and
 # these substitutions:
 #
-#   %facet %facet-opt %facet-sim %facet-lsp-server   the tools
+#   %facet %facet-opt %facet-sim %facet-lsp-server %facet-sim-rows   the tools
 #   %python              the interpreter with NumPy, ml_dtypes and hypothesis
 #   %clang %clang++      LLVM 22's, where installed (REQUIRES: clang)
 #   %cc %c++             the compilers of this build
@@ -53,7 +53,7 @@ def substitute(name, value):
     config.substitutions.append((name + r"(?![\w+-])", value))
 
 
-for tool in ("facet-lsp-server", "facet-opt", "facet-sim", "facet"):
+for tool in ("facet-lsp-server", "facet-opt", "facet-sim-rows", "facet-sim", "facet"):
     substitute("%" + tool, os.path.join(build_bin, tool))
 clang = os.path.join(config.llvm_bin, "clang")
 substitute(r"%clang\+\+", clang + "++")
