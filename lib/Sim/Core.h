@@ -5,7 +5,9 @@
 #define FACET_LIB_SIM_CORE_H
 
 #include "Memory.h"
+#include "Multiply.h"
 #include "Stream.h"
+#include "Workers.h"
 
 #include "facet/Sim/Simulator.h"
 
@@ -48,6 +50,7 @@ private:
   void transpose();
   bool checkWeights(const Region &dst, const Region *moving);
   void checkBanks(const Region &dst);
+  void multiply(const Moving &moving, const Sums &sums, bool start);
   void leaveGroup(uint32_t group, uint64_t words);
   void openGroup(const Region &dst);
   void continueGroup(const Region &dst);
@@ -71,6 +74,7 @@ private:
             const uint8_t *wanted = nullptr);
   void write(const Region &region, uint64_t row, const uint8_t *packed);
   void checkClosed(const Region &region, uint64_t row, const char *verb);
+  void reportUnwritten(const Region &region, uint64_t row, int64_t byte);
 
   // Findings (Operands.cpp).
   /// About the instruction being executed. What is `fatal` ends the run.
@@ -119,12 +123,20 @@ private:
     uint32_t partition = 0, partitions = 0;
     size_t rows = 0, columns = 0;
     std::vector<uint8_t> bits;
-    std::vector<float> values;
+    PackedWeights packed;
+    bool isPacked = false;
   } weights;
+  Workers workers;
 
   /// The open accumulation group of each 4 bytes of psum, or 0.
   std::vector<uint32_t> groups;
-  std::map<uint32_t, uint64_t> openGroups; // words in each
+  struct OpenGroup {
+    uint64_t words = 0;
+    /// What it was started with.
+    Access access;
+    int64_t start = 0;
+  };
+  std::map<uint32_t, OpenGroup> openGroups;
   uint32_t lastGroup = 0;
   uint32_t *groupsOf(const Region &region, uint64_t row);
 };

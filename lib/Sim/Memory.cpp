@@ -23,9 +23,17 @@ using namespace facet::sim;
 Memory::Store Memory::make(int64_t lines, int64_t lineBytes, bool track) {
   Store store;
   store.lineBytes = lineBytes;
-  // One byte at least: an empty buffer is no failure.
+  // The same byte of all partitions is what is read together; a few cache lines
+  // more between them and they do not all fall into the same place of a cache.
+  constexpr int64_t cacheLine = 64;
+  store.stride = (lineBytes / cacheLine + 6) * cacheLine;
   store.data.reset(static_cast<uint8_t *>(
-      std::calloc(size_t(lines), size_t(std::max<int64_t>(lineBytes, 1)))));
+      std::calloc(size_t(lines * store.stride + cacheLine), 1)));
+  if (store.data)
+    store.first =
+        store.data.get() +
+        (cacheLine - reinterpret_cast<intptr_t>(store.data.get()) % cacheLine) %
+            cacheLine;
   if (track)
     store.written.reset(static_cast<uint8_t *>(
         std::calloc(size_t(lines), size_t(lineBytes / 8 + 1))));
@@ -53,11 +61,28 @@ Line Memory::line(const Access &access, uint64_t row) const {
   }
 }
 
+bool Memory::isDense(const Access &access) {
+  int64_t next = 1;
+  for (unsigned d = access.rank; d != 0; --d) {
+    if (access.count[d - 1] == 1)
+      continue;
+    if (access.step[d - 1] != next)
+      return false;
+    next *= access.count[d - 1];
+  }
+  return true;
+}
+
 int64_t Memory::firstUnwritten(const Line &line, int64_t begin, int64_t end) {
   for (int64_t at = begin; at < end; ++at) {
-    if (at % 8 == 0)
+    if (at % 8 == 0) {
+      uint64_t all = 0;
+      while (at + 64 <= end &&
+             (std::memcpy(&all, line.written + at / 8, 8), ~all == 0))
+        at += 64;
       while (at + 8 <= end && line.written[at / 8] == 0xff)
         at += 8;
+    }
     if (at < end && !(line.written[at / 8] >> (at % 8) & 1))
       return at;
   }

@@ -37,11 +37,18 @@ public:
   Line hbm(unsigned buffer) const { return buffers[buffer].line(); }
   /// The line that a row of an access lies in.
   Line line(const Access &access, uint64_t row) const;
+  /// Bytes from a partition's line to the next.
+  ptrdiff_t stride(Space space) const {
+    return ptrdiff_t(space == Space::Psum ? psum.stride : sbuf.stride);
+  }
   /// The byte in its line where a row of a region starts.
   static int64_t rowStart(const Region &region, uint64_t row) {
     return region.start +
            int64_t(row) * region.access->rowStep * int64_t(region.bytes());
   }
+
+  /// A row is one stretch of bytes, in the order of its elements.
+  static bool isDense(const Access &access);
 
   /// Gathers a row, element after element. Returns the first byte of an element
   /// that was not all written, or -1. `wanted`, if given, says which elements
@@ -61,9 +68,10 @@ private:
   using Bytes = std::unique_ptr<uint8_t, Free>;
   struct Store {
     Bytes data, written;
-    int64_t lineBytes = 0;
+    uint8_t *first = nullptr; // of data, on a cache line
+    int64_t lineBytes = 0, stride = 0;
     Line line(int64_t n = 0) const {
-      return {data.get() + n * lineBytes,
+      return {first + n * stride,
               written ? written.get() + n * ((lineBytes + 7) / 8) : nullptr,
               lineBytes};
     }

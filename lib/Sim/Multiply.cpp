@@ -7,108 +7,430 @@
 //
 // Chains of neighbouring columns are independent, so they lie side by side in
 // vectors; each element's own operations and their order stay the same, and an
-// fma rounds once wherever it runs. The host's level is asked for once.
+// fma rounds once wherever it runs. Twelve weights' columns by 32 moving columns
+// keep their chains in registers; both operands are packed for that.
+//
+// vdpbf16ps does two steps of such a chain at once, the upper halves of its pairs
+// first, but takes subnormal numbers for 0. With the first row of each pair in the
+// upper half it gives the same bits where none can come up. All sums of products
+// are multiples of the least product of last places: when no operand is subnormal
+// and this least one is at least 2^-126, no sum can be subnormal. Exponents are
+// looked at for that; a block that fails goes the other way. Whether the processor
+// really works like this is tried once, on numbers that would show it.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Multiply.h"
+#include "Values.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstring>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
 using namespace facet;
+using sim::columnBlock;
 
 #define FACET_ALWAYS_INLINE inline __attribute__((always_inline))
 
-static FACET_ALWAYS_INLINE void body(const float *weights, const float *moving,
-                                     size_t k, size_t m, size_t n,
-                                     float *sums) {
-  constexpr size_t block = sim::columnBlock;
-  for (size_t first = 0; first != n; first += block)
-    for (size_t column = 0; column != m; ++column) {
-      float t[block] = {};
-      for (size_t row = 0; row != k; ++row) {
-        float weight = weights[row * m + column];
-        const float *x = moving + row * n + first;
-        for (size_t i = 0; i != block; ++i)
-          t[i] = __builtin_fmaf(weight, x[i], t[i]);
+constexpr size_t group = sim::PackedWeights::group;
+
+/// More than any stored exponent of a number: of none.
+constexpr unsigned noExponent = 255;
+
+//===----------------------------------------------------------------------===//
+// Packing
+//===----------------------------------------------------------------------===//
+
+static FACET_ALWAYS_INLINE uint16_t half(const uint8_t *bits, size_t i) {
+  uint16_t value;
+  std::memcpy(&value, bits + 2 * i, 2);
+  return value;
+}
+
+/// The least stored exponent of n bf16 that are not 0: 0 when one is subnormal.
+static unsigned leastExponent(const uint8_t *bits, size_t n) {
+  uint16_t least = noExponent << 7;
+  for (size_t i = 0; i != n; ++i) {
+    uint16_t magnitude = half(bits, i) & 0x7fff;
+    uint16_t exponent = magnitude & 0x7f80;
+    least = magnitude && exponent < least ? exponent : least;
+  }
+  return least >> 7;
+}
+
+template <size_t N>
+static FACET_ALWAYS_INLINE void
+packPair(const uint8_t *first, const uint8_t *second, uint32_t *out) {
+  for (size_t i = 0; i != N; ++i)
+    out[i] = uint32_t(half(first, i)) << 16 | half(second, i);
+}
+
+void sim::PackedWeights::pack(const uint8_t *bits, DType dtype, size_t rowCount,
+                              size_t columnCount) {
+  rows = rowCount;
+  columns = columnCount;
+  size_t groupCount = (columns + group - 1) / group;
+  values.clear();
+  pairs.clear();
+  if (dtype == DType::BF16 && rows % 2 == 0) {
+    leastExponent = ::leastExponent(bits, rows * columns);
+    pairs.resize(groupCount * (rows / 2) * group);
+    for (size_t g = 0; g != groupCount; ++g) {
+      size_t first = g * group, count = std::min(group, columns - first);
+      uint32_t *out = &pairs[g * (rows / 2) * group];
+      const uint8_t *in = bits + 2 * first;
+      size_t row = 2 * columns; // bytes
+      for (size_t k = 0; k != rows; k += 2, out += group, in += 2 * row)
+        if (count == group) // known to the compiler
+          packPair<group>(in, in + row, out);
+        else
+          for (size_t c = 0; c != count; ++c)
+            packPair<1>(in + 2 * c, in + row + 2 * c, out + c);
+    }
+    return;
+  }
+  std::vector<float> all(rows * columns);
+  toFloats(bits, dtype, all.size(), all.data());
+  values.resize(groupCount * rows * group);
+  for (size_t g = 0; g != groupCount; ++g) {
+    size_t first = g * group, count = std::min(group, columns - first);
+    for (size_t k = 0; k != rows; ++k)
+      std::copy_n(&all[k * columns + first], count,
+                  &values[(g * rows + k) * group]);
+  }
+}
+
+/// A group's weights as f32: there, or unpacked into `space`.
+static const float *groupValues(const sim::PackedWeights &weights, size_t g,
+                                float *space) {
+  size_t k = weights.rows;
+  if (weights.pairs.empty())
+    return &weights.values[g * k * group];
+  const uint32_t *in = &weights.pairs[g * (k / 2) * group];
+  for (size_t pair = 0; pair != k / 2; ++pair)
+    for (size_t c = 0; c != group; ++c) {
+      uint32_t both = in[pair * group + c];
+      uint32_t halves[2] = {both & 0xffff0000u, both << 16};
+      std::memcpy(space + 2 * pair * group + c, &halves[0], 4);
+      std::memcpy(space + (2 * pair + 1) * group + c, &halves[1], 4);
+    }
+  return space;
+}
+
+namespace {
+/// What a thread works with: one block of the moving operand, row after row, and
+/// one group of the weights.
+struct Scratch {
+  std::vector<float> floats;
+  std::vector<uint32_t> words;
+  float *values = nullptr, *weights = nullptr;
+  uint32_t *pairs = nullptr;
+
+  void resize(size_t k) {
+    if (floats.size() >= k * (columnBlock + group) + 16)
+      return;
+    floats.resize(k * (columnBlock + group) + 16);
+    words.resize(k / 2 * columnBlock + 16);
+    values = aligned(floats.data());
+    weights = values + k * columnBlock;
+    pairs = aligned(words.data());
+  }
+  template <typename T>
+  static T *aligned(T *at) {
+    return at + (64 - reinterpret_cast<uintptr_t>(at) % 64) % 64 / sizeof(T);
+  }
+};
+} // namespace
+
+static void packValues(const sim::Moving &x, size_t rows, size_t first,
+                       size_t count, float *out) {
+  size_t size = dtypeBytes(x.dtype);
+  const uint8_t *in = x.data + first * size;
+  for (size_t k = 0; k != rows; ++k, in += x.stride, out += columnBlock) {
+    if (x.dtype == DType::BF16) {
+      uint16_t bits[columnBlock] = {};
+      std::memcpy(bits, in, count * 2);
+      for (size_t i = 0; i != columnBlock; ++i) {
+        uint32_t wide = uint32_t(bits[i]) << 16;
+        std::memcpy(out + i, &wide, 4);
       }
-      std::copy(t, t + block, sums + column * n + first);
+      continue;
     }
+    sim::toFloats(in, x.dtype, count, out);
+    std::fill(out + count, out + columnBlock, 0.0f);
+  }
 }
 
-void sim::multiplyPlain(const float *weights, const float *moving, size_t k,
-                        size_t m, size_t n, float *sums) {
-  body(weights, moving, k, m, n, sums);
+/// Whether no sum of products can be subnormal.
+static bool staysNormal(const sim::PackedWeights &weights, unsigned least) {
+  // 2^(exponent - 127 - 7) is what a last place is worth.
+  return least != 0 && weights.leastExponent != 0 &&
+         least + weights.leastExponent >= 2 * (127 + 7) - 126;
+}
+
+/// False when a sum might be subnormal.
+static bool packPairs(const sim::Moving &x, const sim::PackedWeights &weights,
+                      size_t first, size_t count, uint32_t *out) {
+  const uint8_t *in = x.data + first * 2;
+  unsigned least = noExponent;
+  for (size_t k = 0; k != weights.rows; k += 2, out += columnBlock) {
+    uint8_t bits[4 * columnBlock] = {};
+    std::memcpy(bits, in, count * 2);
+    std::memcpy(bits + 2 * columnBlock, in + x.stride, count * 2);
+    in += 2 * x.stride;
+    least = std::min(least, leastExponent(bits, 2 * columnBlock));
+    packPair<columnBlock>(bits, bits + 2 * columnBlock, out);
+  }
+  return staysNormal(weights, least);
 }
 
 #if defined(__x86_64__)
-/// `Columns` columns of the weights at once, one block of moving columns: the
-/// chains live in registers, and one load of `moving` serves several of them.
-template <unsigned Columns>
-__attribute__((target("avx512f"))) static void
-blockAvx512(const float *weights, const float *moving, size_t k, size_t m,
-            size_t n, float *sums) {
-  constexpr unsigned vectors = sim::columnBlock / 16;
-  __m512 t[Columns][vectors];
-  for (unsigned c = 0; c != Columns; ++c)
-    for (unsigned v = 0; v != vectors; ++v)
-      t[c][v] = _mm512_setzero_ps();
-  for (size_t row = 0; row != k; ++row) {
-    __m512 x[vectors];
-    for (unsigned v = 0; v != vectors; ++v)
-      x[v] = _mm512_loadu_ps(moving + row * n + 16 * v);
-    for (unsigned c = 0; c != Columns; ++c) {
-      __m512 weight = _mm512_set1_ps(weights[row * m + c]);
-      for (unsigned v = 0; v != vectors; ++v)
-        t[c][v] = _mm512_fmadd_ps(weight, x[v], t[c][v]);
-    }
+#define FACET_BF16_TARGET                                                      \
+  __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16")))
+
+/// packPairs of a whole block.
+FACET_BF16_TARGET static bool packPairsWhole(const sim::Moving &x,
+                                             const sim::PackedWeights &weights,
+                                             size_t first, uint32_t *out) {
+  const uint8_t *in = x.data + first * 2;
+  __m512i magnitude = _mm512_set1_epi16(0x7fff),
+          exponent = _mm512_set1_epi16(0x7f80), least = exponent;
+  for (size_t k = 0; k != weights.rows; k += 2, out += columnBlock) {
+    __m512i a = _mm512_loadu_si512(in), b = _mm512_loadu_si512(in + x.stride);
+    in += 2 * x.stride;
+    for (__m512i row : {a, b})
+      least =
+          _mm512_mask_min_epu16(least, _mm512_test_epi16_mask(row, magnitude),
+                                least, _mm512_and_si512(row, exponent));
+    auto both = [](__m256i high, __m256i low) FACET_BF16_TARGET {
+      return _mm512_or_si512(_mm512_slli_epi32(_mm512_cvtepu16_epi32(high), 16),
+                             _mm512_cvtepu16_epi32(low));
+    };
+    _mm512_store_si512(
+        out, both(_mm512_castsi512_si256(a), _mm512_castsi512_si256(b)));
+    _mm512_store_si512(out + 16, both(_mm512_extracti64x4_epi64(a, 1),
+                                      _mm512_extracti64x4_epi64(b, 1)));
   }
-  for (unsigned c = 0; c != Columns; ++c)
-    for (unsigned v = 0; v != vectors; ++v)
-      _mm512_storeu_ps(sums + c * n + 16 * v, t[c][v]);
+  alignas(64) uint16_t lanes[32];
+  _mm512_store_si512(lanes, least);
+  return staysNormal(weights,
+                     unsigned(*std::min_element(lanes, lanes + 32)) >> 7);
+}
+#endif
+
+//===----------------------------------------------------------------------===//
+// Kernels: `group` columns of the weights by one block
+//===----------------------------------------------------------------------===//
+
+using Chains = float[group][columnBlock];
+
+static FACET_ALWAYS_INLINE void body(const float *weights, const float *x,
+                                     size_t k, Chains &sums) {
+  for (size_t c = 0; c != group; ++c) {
+    float t[columnBlock] = {};
+    for (size_t row = 0; row != k; ++row)
+      for (size_t i = 0; i != columnBlock; ++i)
+        t[i] = __builtin_fmaf(weights[row * group + c],
+                              x[row * columnBlock + i], t[i]);
+    std::copy(t, t + columnBlock, sums[c]);
+  }
 }
 
-__attribute__((target("avx512f"))) static void
-multiplyAvx512(const float *weights, const float *moving, size_t k, size_t m,
-               size_t n, float *sums) {
-  constexpr unsigned columns = 4;
-  for (size_t first = 0; first != n; first += sim::columnBlock) {
-    size_t c = 0;
-    for (; c + columns <= m; c += columns)
-      blockAvx512<columns>(weights + c, moving + first, k, m, n,
-                           sums + c * n + first);
-    for (; c != m; ++c)
-      blockAvx512<1>(weights + c, moving + first, k, m, n,
-                     sums + c * n + first);
+/// The rows of `sums` that are there, with what was in memory before.
+static FACET_ALWAYS_INLINE void store(const Chains &chains, size_t rows,
+                                      size_t columns, uint8_t *out,
+                                      ptrdiff_t stride, bool start) {
+  for (size_t c = 0; c != rows; ++c, out += stride) {
+    float before[columnBlock] = {}, after[columnBlock];
+    if (!start)
+      std::memcpy(before, out, columns * sizeof(float));
+    for (size_t i = 0; i != columnBlock; ++i) {
+      float t = start ? chains[c][i] : before[i] + chains[c][i];
+      uint32_t bits;
+      std::memcpy(&bits, &t, 4);
+      bits = t == t ? bits : 0x7fc00000u;
+      std::memcpy(&after[i], &bits, 4);
+    }
+    std::memcpy(out, after, columns * sizeof(float));
   }
 }
+
+static void multiplyPlain(const float *weights, const float *x, size_t k,
+                          Chains &sums) {
+  body(weights, x, k, sums);
+}
+#if defined(__x86_64__)
 __attribute__((target("avx2,fma"))) static void
-multiplyAvx2(const float *weights, const float *moving, size_t k, size_t m,
-             size_t n, float *sums) {
-  body(weights, moving, k, m, n, sums);
+multiplyAvx2(const float *weights, const float *x, size_t k, Chains &sums) {
+  body(weights, x, k, sums);
+}
+
+__attribute__((target("avx512f"))) static void
+storeAvx512(const Chains &chains, size_t rows, size_t columns, uint8_t *out,
+            ptrdiff_t stride, bool start) {
+  if (columns != columnBlock)
+    return store(chains, rows, columns, out, stride, start);
+  __m512 canonical = _mm512_castsi512_ps(_mm512_set1_epi32(0x7fc00000));
+  for (size_t c = 0; c != rows; ++c, out += stride)
+    for (size_t v = 0; v != columnBlock; v += 16) {
+      float *at = reinterpret_cast<float *>(out) + v;
+      __m512 t = _mm512_load_ps(&chains[c][v]);
+      if (!start)
+        t = _mm512_add_ps(_mm512_loadu_ps(at), t);
+      __mmask16 isNaN = _mm512_cmp_ps_mask(t, t, _CMP_UNORD_Q);
+      _mm512_storeu_ps(at, _mm512_mask_mov_ps(t, isNaN, canonical));
+    }
+}
+
+__attribute__((target("avx512f"))) static void
+multiplyAvx512(const float *weights, const float *x, size_t k, Chains &sums) {
+  __m512 t[group][2];
+  for (size_t c = 0; c != group; ++c)
+    t[c][0] = t[c][1] = _mm512_setzero_ps();
+  for (; k != 0; --k, weights += group, x += columnBlock) {
+    __m512 x0 = _mm512_load_ps(x), x1 = _mm512_load_ps(x + 16);
+#pragma GCC unroll 12
+    for (size_t c = 0; c != group; ++c) {
+      __m512 w = _mm512_set1_ps(weights[c]);
+      t[c][0] = _mm512_fmadd_ps(w, x0, t[c][0]);
+      t[c][1] = _mm512_fmadd_ps(w, x1, t[c][1]);
+    }
+  }
+  for (size_t c = 0; c != group; ++c) {
+    _mm512_store_ps(&sums[c][0], t[c][0]);
+    _mm512_store_ps(&sums[c][16], t[c][1]);
+  }
+}
+
+FACET_BF16_TARGET static void multiplyBf16(const uint32_t *weights,
+                                           const uint32_t *x, size_t pairs,
+                                           Chains &sums) {
+  __m512 t[group][2];
+  for (size_t c = 0; c != group; ++c)
+    t[c][0] = t[c][1] = _mm512_setzero_ps();
+  for (; pairs != 0; --pairs, weights += group, x += columnBlock) {
+    __m512bh x0 = (__m512bh)_mm512_load_si512(x);
+    __m512bh x1 = (__m512bh)_mm512_load_si512(x + 16);
+#pragma GCC unroll 12
+    for (size_t c = 0; c != group; ++c) {
+      __m512bh w = (__m512bh)_mm512_set1_epi32(int(weights[c]));
+      t[c][0] = _mm512_dpbf16_ps(t[c][0], w, x0);
+      t[c][1] = _mm512_dpbf16_ps(t[c][1], w, x1);
+    }
+  }
+  for (size_t c = 0; c != group; ++c) {
+    _mm512_store_ps(&sums[c][0], t[c][0]);
+    _mm512_store_ps(&sums[c][16], t[c][1]);
+  }
+}
+
+/// Numbers whose sums differ in every other order and with every other rounding.
+static bool bf16KeepsOrder() {
+  constexpr size_t pairs = 64;
+  alignas(64) uint32_t w[pairs * group], x[pairs * columnBlock];
+  alignas(64) float wf[2 * pairs * group], xf[2 * pairs * columnBlock];
+  uint32_t state = 1;
+  auto fill = [&](uint32_t *packed, float *values, size_t width) {
+    for (size_t p = 0; p != pairs; ++p)
+      for (size_t i = 0; i != width; ++i) {
+        uint32_t halves[2];
+        for (size_t half = 0; half != 2; ++half) {
+          state = state * 1664525 + 1013904223;
+          // Exponents 112 to 143 of both signs.
+          halves[half] = (state >> 16 & 0x8fff) | (112u << 7);
+          uint32_t wide = halves[half] << 16;
+          std::memcpy(&values[(2 * p + half) * width + i], &wide, 4);
+        }
+        packed[p * width + i] = halves[0] << 16 | halves[1];
+      }
+  };
+  fill(w, wf, group);
+  fill(x, xf, columnBlock);
+  alignas(64) Chains fast, slow;
+  multiplyBf16(w, x, pairs, fast);
+  multiplyAvx512(wf, xf, 2 * pairs, slow);
+  return std::memcmp(fast, slow, sizeof fast) == 0;
 }
 #endif
 
-using Kernel = void (*)(const float *, const float *, size_t, size_t, size_t,
-                        float *);
+//===----------------------------------------------------------------------===//
+// Levels
+//===----------------------------------------------------------------------===//
 
-static Kernel chooseKernel() {
+static std::array<bool, 4> findLevels() {
+  std::array<bool, 4> has{true, false, false, false};
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f"))
-    return multiplyAvx512;
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-    return multiplyAvx2;
+  has[1] = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  has[2] = __builtin_cpu_supports("avx512f");
+  has[3] = has[2] && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512vl") &&
+           __builtin_cpu_supports("avx512bf16") && bf16KeepsOrder();
 #endif
-  return sim::multiplyPlain;
+  return has;
 }
 
-void sim::multiply(const float *weights, const float *moving, size_t k,
-                   size_t m, size_t n, float *sums) {
-  static const Kernel kernel = chooseKernel();
-  kernel(weights, moving, k, m, n, sums);
+bool sim::hasLevel(Level level) {
+  static const std::array<bool, 4> levels = findLevels();
+  return levels[size_t(level)];
+}
+
+sim::Level sim::bestLevel() {
+  static const Level best = [] {
+    for (Level level : {Level::Bf16, Level::Avx512, Level::Avx2})
+      if (hasLevel(level))
+        return level;
+    return Level::Plain;
+  }();
+  return best;
+}
+
+void sim::multiplyBlock(Level level, const PackedWeights &weights,
+                        const Moving &moving, size_t first, const Sums &sums,
+                        bool start) {
+  size_t columns = std::min(columnBlock, moving.columns - first);
+  size_t k = weights.rows;
+  static thread_local Scratch space;
+  space.resize(k);
+  bool paired = false;
+#if defined(__x86_64__)
+  if (level == Level::Bf16 && moving.dtype == DType::BF16 &&
+      !weights.pairs.empty())
+    paired = columns == columnBlock
+                 ? packPairsWhole(moving, weights, first, space.pairs)
+                 : packPairs(moving, weights, first, columns, space.pairs);
+#endif
+  if (!paired)
+    packValues(moving, k, first, columns, space.values);
+
+  for (size_t g = 0; g * group < weights.columns; ++g) {
+    size_t rows = std::min(group, weights.columns - g * group);
+    uint8_t *out =
+        sums.data + first * sizeof(float) + ptrdiff_t(g * group) * sums.stride;
+    alignas(64) Chains chains;
+#if defined(__x86_64__)
+    if (level >= Level::Avx512) {
+      if (paired)
+        multiplyBf16(&weights.pairs[g * (k / 2) * group], space.pairs, k / 2,
+                     chains);
+      else
+        multiplyAvx512(groupValues(weights, g, space.weights), space.values, k,
+                       chains);
+      storeAvx512(chains, rows, columns, out, sums.stride, start);
+      continue;
+    }
+#endif
+    const float *values = groupValues(weights, g, space.weights);
+#if defined(__x86_64__)
+    if (level == Level::Avx2)
+      multiplyAvx2(values, space.values, k, chains);
+    else
+#endif
+      multiplyPlain(values, space.values, k, chains);
+    store(chains, rows, columns, out, sums.stride, start);
+  }
 }

@@ -138,14 +138,17 @@ void Core::checkClosed(const Region &region, uint64_t row, const char *verb) {
                           ", where an accumulation group is open");
 }
 
+void Core::reportUnwritten(const Region &region, uint64_t row, int64_t byte) {
+  find("SIM-UNINIT", Twine(region.name) + " reads " +
+                         byteName(region, row, byte) + ", which nothing wrote");
+}
+
 void Core::read(const Region &region, uint64_t row,
                 std::vector<uint8_t> &packed, const uint8_t *wanted) {
   packed.resize(region.elements() * region.bytes());
   int64_t missing = memory.read(region, row, packed.data(), wanted);
   if (missing >= 0)
-    find("SIM-UNINIT", Twine(region.name) + " reads " +
-                           byteName(region, row, missing) +
-                           ", which nothing wrote");
+    reportUnwritten(region, row, missing);
   checkClosed(region, row, "reads");
 }
 

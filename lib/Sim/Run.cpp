@@ -27,7 +27,9 @@ using llvm::Twine;
 
 Core::Core(const Program &program, const RunOptions &options, RunResult &result)
     : program(program), machine(program.machine), options(options),
-      result(result), memory(program, options.checks) {
+      result(result), memory(program, options.checks),
+      workers(options.threads ? options.threads
+                              : std::thread::hardware_concurrency()) {
   for (unsigned q = 0; q != program.queues.size(); ++q)
     streams.emplace_back(program, q);
   for (const SemaphoreInfo &s : program.semaphores)

@@ -13,7 +13,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Core.h"
-#include "Multiply.h"
 #include "Values.h"
 
 #include "llvm/ADT/bit.h"
@@ -45,14 +44,18 @@ void Core::loadWeights() {
   size_t rowBytes = weights.columns * w.bytes();
   weights.bits.resize(weights.rows * rowBytes);
   for (uint64_t p = 0; p != w.access->partitions; ++p) {
+    if (!pair) {
+      if (int64_t missing = memory.read(w, p, &weights.bits[p * rowBytes]);
+          missing >= 0)
+        reportUnwritten(w, p, missing);
+      continue;
+    }
     read(w, p, rows[0]);
     for (size_t half = 0; half != (pair ? 2u : 1u); ++half)
       std::memcpy(&weights.bits[(half * w.access->partitions + p) * rowBytes],
                   &rows[0][half * rowBytes], rowBytes);
   }
-  weights.values.resize(weights.rows * weights.columns);
-  toFloats(weights.bits.data(), weights.dtype, weights.values.size(),
-           weights.values.data());
+  weights.isPacked = false; // a transpose does not want it
 }
 
 bool Core::checkWeights(const Region &dst, const Region *moving) {
@@ -135,8 +138,8 @@ void Core::leaveGroup(uint32_t group, uint64_t words) {
   auto open = openGroups.find(group);
   if (open == openGroups.end())
     return;
-  open->second -= std::min(open->second, words);
-  if (open->second == 0)
+  open->second.words -= std::min(open->second.words, words);
+  if (open->second.words == 0)
     openGroups.erase(open);
 }
 
@@ -154,11 +157,19 @@ void Core::openGroup(const Region &dst) {
       words[word] = group;
     });
   }
-  openGroups[group] = dst.access->partitions * dst.elements();
+  openGroups[group] = {dst.access->partitions * dst.elements(), *dst.access,
+                       dst.start};
   if (open >= 0)
     find("SIM-GROUP", "starts a group on " +
                           byteName(dst, partition, open * 4) +
                           ", where an accumulation group is open");
+}
+
+/// They touch the same elements when they start at the same byte.
+static bool sameShape(Access a, Access b) {
+  a.offset = b.offset = 0;
+  a.affine = b.affine = 0;
+  return a == b;
 }
 
 void Core::continueGroup(const Region &dst) {
@@ -169,7 +180,12 @@ void Core::continueGroup(const Region &dst) {
                           ", where no accumulation group is open");
     return;
   }
-  bool same = open->second == dst.access->partitions * dst.elements();
+  bool same = open->second.words == dst.access->partitions * dst.elements();
+  // Most often it is the access that the group was started with: as long as the
+  // group has all its words, those are the ones.
+  if (same && open->second.start == dst.start &&
+      sameShape(open->second.access, *dst.access))
+    return;
   for (uint64_t row = 0; row != dst.access->partitions; ++row) {
     const uint32_t *words = groupsOf(dst, row);
     forEachWord(dst, [&](int64_t word) { same &= words[word] == group; });
@@ -201,6 +217,24 @@ void Core::closeGroup(const Region &dst) {
 // Products
 //===----------------------------------------------------------------------===//
 
+void Core::multiply(const Moving &moving, const Sums &sums, bool start) {
+  if (!weights.isPacked)
+    weights.packed.pack(weights.bits.data(), weights.dtype, weights.rows,
+                        weights.columns);
+  weights.isPacked = true;
+  Level level = bestLevel();
+  auto block = [&](size_t n) {
+    multiplyBlock(level, weights.packed, moving, n * columnBlock, sums, start);
+  };
+  size_t blocks = (moving.columns + columnBlock - 1) / columnBlock;
+  // Below this a thread is longer in coming than the work takes.
+  constexpr size_t worthSharing = size_t(1) << 21;
+  if (weights.rows * weights.columns * moving.columns >= worthSharing)
+    return workers.run(blocks, block);
+  for (size_t n = 0; n != blocks; ++n)
+    block(n);
+}
+
 void Core::matmul() {
   const Region &dst = regions[0], &moving = regions[1];
   if (!checkWeights(dst, &moving))
@@ -209,33 +243,52 @@ void Core::matmul() {
     return;
   bool pair = weights.doubleRow, start = current->has(flag::matmulStart);
   size_t n = columnsOf(moving, pair), m = weights.columns, k = weights.rows;
-  size_t padded = (n + columnBlock - 1) / columnBlock * columnBlock;
-  std::vector<float> x(k * padded), sums(m * padded), row(moving.elements());
-  for (uint64_t p = 0; p != moving.access->partitions; ++p) {
-    read(moving, p, rows[1]);
-    toFloats(rows[1].data(), moving.access->dtype, row.size(), row.data());
-    for (size_t half = 0; half != (pair ? 2u : 1u); ++half)
-      std::memcpy(&x[(half * moving.access->partitions + p) * padded],
-                  &row[half * n], n * sizeof(float));
-  }
-  multiply(weights.values.data(), x.data(), k, m, padded, sums.data());
-  result.multiplyAdds += uint64_t(k) * m * n;
+  size_t size = moving.bytes();
+  uint64_t partitions = moving.access->partitions;
 
+  Moving x{nullptr, ptrdiff_t(n * size), moving.access->dtype, n};
+  std::vector<uint8_t> gathered;
+  if (!pair && Memory::isDense(*moving.access)) {
+    x.data = memory.line(*moving.access, 0).data + moving.start;
+    x.stride = memory.stride(Space::Sbuf);
+    for (uint64_t p = 0; p != partitions && options.checks; ++p)
+      if (int64_t missing = Memory::firstUnwritten(
+              memory.line(*moving.access, p), moving.start,
+              moving.start + int64_t(n * size));
+          missing >= 0)
+        reportUnwritten(moving, p, missing);
+  } else {
+    gathered.resize(k * n * size);
+    x.data = gathered.data();
+    for (uint64_t p = 0; p != partitions; ++p) {
+      read(moving, p, rows[1]);
+      for (size_t half = 0; half != (pair ? 2u : 1u); ++half)
+        std::memcpy(&gathered[(half * partitions + p) * n * size],
+                    &rows[1][half * n * size], n * size);
+    }
+  }
+  result.multiplyAdds += uint64_t(k) * m * n;
   if (options.checks) {
     checkBanks(dst);
     start ? openGroup(dst) : continueGroup(dst);
   }
-  std::vector<uint8_t> old(n * sizeof(float));
-  for (uint64_t p = 0; p != m; ++p) {
-    float *t = &sums[p * padded];
-    if (!start)
-      (void)memory.read(dst, p, old.data());
-    for (size_t i = 0; i != n; ++i) {
-      float before = 0;
-      std::memcpy(&before, &old[i * sizeof(float)], sizeof(float));
-      t[i] = canonical(start ? t[i] : before + t[i]);
-    }
-    memory.write(dst, p, reinterpret_cast<const uint8_t *>(t));
+
+  if (Memory::isDense(*dst.access)) {
+    multiply(x,
+             {memory.line(*dst.access, 0).data + dst.start,
+              memory.stride(Space::Psum)},
+             start);
+    for (uint64_t p = 0; p != m && options.checks && start; ++p)
+      Memory::markWritten(memory.line(*dst.access, p), dst.start,
+                          dst.start + int64_t(n * sizeof(float)));
+  } else {
+    std::vector<uint8_t> sums(m * n * sizeof(float));
+    size_t row = n * sizeof(float);
+    for (uint64_t p = 0; p != m && !start; ++p)
+      (void)memory.read(dst, p, &sums[p * row]);
+    multiply(x, {sums.data(), ptrdiff_t(row)}, start);
+    for (uint64_t p = 0; p != m; ++p)
+      memory.write(dst, p, &sums[p * row]);
   }
   if (options.checks && current->has(flag::matmulStop))
     closeGroup(dst);
@@ -250,13 +303,15 @@ void Core::transpose() {
   DType from = weights.dtype, to = dst.access->dtype;
   unsigned size = dst.bytes(), weightBytes = dtypeBytes(from);
   std::vector<uint8_t> row(weights.rows * size);
+  std::vector<float> values(weights.rows * weights.columns);
+  toFloats(weights.bits.data(), from, values.size(), values.data());
   for (uint64_t m = 0; m != weights.columns; ++m) {
     for (size_t k = 0; k != weights.rows; ++k) {
       size_t at = k * weights.columns + m;
       uint64_t bits = loadBits(&weights.bits[at * weightBytes], from);
-      bool isNaN = std::isnan(weights.values[at]);
+      bool isNaN = std::isnan(values[at]);
       if (from != to || (isNaN && !machine.tensor.exactTranspose))
-        bits = fromFloat(weights.values[at], to, /*saturate=*/false);
+        bits = fromFloat(values[at], to, /*saturate=*/false);
       storeBits(&row[k * size], to, bits);
     }
     write(dst, m, row.data());

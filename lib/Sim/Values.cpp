@@ -209,8 +209,9 @@ void sim::toFloats(const uint8_t *packed, DType type, size_t n, float *out) {
     return all;
   }();
   const float *table = tables[unsigned(type)].data();
+  bool narrow = dtypeBits(type) == 8;
   for (size_t i = 0; i != n; ++i) {
-    if (dtypeBits(type) == 8) {
+    if (narrow) {
       out[i] = table[packed[i]];
       continue;
     }

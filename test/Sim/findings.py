@@ -126,6 +126,7 @@ done = case.raw(".buffer x in hbm.f32[1] at 0 bytes 8589934656\n", x)
 assert "its buffers in hbm have 8589934656 bytes, facet-sim runs up to 8589934592" in done.stderr, done.stderr
 refuse([k, x, "--fast"], "unknown option '--fast'", 2)
 refuse([k, x, "--json"], "--json wants a value", 2)
+refuse([k, x, "--threads", "0"], "--threads wants 1 to 256, got '0'", 2)
 refuse([k, x, "--max-steps", "many"], "--max-steps wants a number, got 'many'", 2)
 refuse([k, x, "more.s"], "'more.s' is neither BUFFER=FILE nor the only program", 2)
 refuse([k, "x=" + case.path("absent.npy")], "cannot be read: no such file or directory")

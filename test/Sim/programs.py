@@ -34,13 +34,13 @@ def product(weights, moving):
     return t
 
 
-def run(name, output, **inputs):
+def run(name, output, options=(), **inputs):
     files = []
     for buffer, array in inputs.items():
         np.save(os.path.join(folder, buffer + ".npy"), array)
         files.append(f"{buffer}=" + os.path.join(folder, buffer + ".npy"))
     y = os.path.join(folder, "out.npy")
-    done = subprocess.run([sim, "run", os.path.join(programs, name), *files, f"{output}={y}", "--orders", "3"],
+    done = subprocess.run([sim, "run", os.path.join(programs, name), *files, f"{output}={y}", "--orders", "3", *options],
                           capture_output=True, text=True)
     assert done.returncode == 0 and done.stderr == "", done.stderr
     return np.load(y)
@@ -68,7 +68,9 @@ x, w = (to_bf16(rng.standard_normal(shape)) for shape in ((640, 192), (640, 512)
 same(run("nest.s", "y", x=x, w=w), grouped(from_bf16(x), from_bf16(w), 128), "nest")
 
 a, b = (to_bf16(rng.standard_normal(shape)) for shape in ((256, 512), (256, 1536)))
-same(run("panels.s", "c", a=a, b=b), to_bf16(grouped(from_bf16(a), from_bf16(b), 128)), "panels")
+for threads in ("1", "2", "3"):
+    same(run("panels.s", "c", ("--threads", threads), a=a, b=b), to_bf16(grouped(from_bf16(a), from_bf16(b), 128)),
+         "panels")
 
 
 def exp(x):

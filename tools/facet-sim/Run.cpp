@@ -39,8 +39,8 @@ static int parse(const sim::Verb &verb, llvm::ArrayRef<StringRef> args,
                  Arguments &result) {
   for (size_t i = 0; i != args.size(); ++i) {
     StringRef arg = args[i];
-    bool valued =
-        arg == "--max-steps" || arg == "--orders" || arg == "--clock-phase";
+    bool valued = arg == "--max-steps" || arg == "--orders" ||
+                  arg == "--clock-phase" || arg == "--threads";
     if ((valued || arg == "--machine" || sim::isResultOption(arg)) &&
         i + 1 == args.size())
       return usageError(verb, arg + " wants a value");
@@ -63,7 +63,12 @@ static int parse(const sim::Verb &verb, llvm::ArrayRef<StringRef> args,
       if (args[++i].getAsInteger(10, value) ||
           (arg == "--clock-phase" && value > 1'000'000'000'000))
         return usageError(verb, arg + " wants a number, got '" + args[i] + "'");
-      if (arg == "--orders")
+      if (arg == "--threads" && (value < 1 || value > 256))
+        return usageError(verb,
+                          "--threads wants 1 to 256, got '" + args[i] + "'");
+      if (arg == "--threads")
+        result.options.threads = unsigned(value);
+      else if (arg == "--orders")
         result.orders = value;
       else if (arg == "--clock-phase")
         result.results.time.clockPhasePs = int64_t(value) * 1000;

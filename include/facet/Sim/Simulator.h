@@ -33,6 +33,9 @@ struct RunOptions {
   bool races = true;
   /// The run ends with SIM-STEPS after this many instructions.
   uint64_t maxSteps = 1'000'000'000;
+  /// Threads that share the work of large instructions; 0: as many as the host
+  /// runs at once. Results do not depend on it.
+  unsigned threads = 0;
   /// Another legal order of the queues: 0 is the usual one, 1 and 2 put transfers
   /// off as long as any queue can go on, others are drawn by lot from this seed.
   uint64_t order = 0;
