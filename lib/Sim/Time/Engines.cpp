@@ -520,7 +520,7 @@ void Timer::startTransfer(unsigned q, const Instruction &i, const Timed &t,
     stopped = true;
     return;
   }
-  Ticks ready = now + longer(q, t.transfer.firstData);
+  Ticks ready = now + longer(q, t.transfer.firstData + t.transfer.lag);
   end = std::max({end, ready, now + t.transfer.issue});
   if (options.record) {
     TransferSpan span;
@@ -530,5 +530,5 @@ void Timer::startTransfer(unsigned q, const Instruction &i, const Timed &t,
     span.cause = self;
     result.transfers.push_back(span);
   }
-  dma.add(id, t.transfer, i.sub[0], updates, ready + t.transfer.lag);
+  dma.add(id, t.transfer, i.sub[0], updates, ready);
 }

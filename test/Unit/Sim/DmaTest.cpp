@@ -78,6 +78,8 @@ static std::vector<Ticks> packetsOf(const Timing &timing, const Job &job,
   uint64_t rows = 0;
   for (uint64_t row = 0; row != job.cost.rows; ++row)
     rows += timing.engineOfRow(row) == engine;
+  if (rows && job.cost.open)
+    packets.push_back(job.cost.open);
   for (uint64_t n = 0; n != rows * job.cost.row.full; ++n)
     packets.push_back(
         timing.packetNext(job.cost.row.fullBytes, job.cost.ratePercent));
@@ -165,6 +167,7 @@ static std::vector<Job> randomJobs(std::mt19937_64 &random, unsigned count,
     job.cost.readsHbm = below(2);
     job.cost.writesHbm = below(2);
     job.cost.ratePercent = below(5) ? 100 : 90;
+    job.cost.open = below(2) ? 0 : Ticks(below(600000));
   }
   // Transfers are numbered in the order of their arrival.
   std::sort(jobs.begin(), jobs.end(),

@@ -271,6 +271,12 @@ void Oracle::queuePass(unsigned q) {
       start += timing.tableLoad();
       result.serial += timing.tableLoad();
     }
+    TransferCost t;
+    if (i.isTransfer()) {
+      t = timing.transfer(program, q, i);
+      if (trigger < 0 || start > trigger + spacing)
+        start += t.wake;
+    }
     starts.push_back(start);
 
     Ticks done = start + cost.done;
@@ -280,7 +286,7 @@ void Oracle::queuePass(unsigned q) {
     if (load) {
       any = fresh = true;
       loadPort = start + cost.portFree;
-      ready = done;
+      ready = start + cost.ready;
       place = 0;
     }
     if (matmul) {
@@ -305,12 +311,11 @@ void Oracle::queuePass(unsigned q) {
       continue;
     }
     // A transfer: every DMA engine takes it after the one before.
-    TransferCost t = timing.transfer(program, q, i);
     trigger = start;
     spacing = t.spacing;
-    Ticks first = start + t.firstData;
+    Ticks first = start + t.firstData + t.lag;
     last = std::max(last, first);
-    result.serial += t.firstData + t.spacing + hopDma;
+    result.serial += t.wake + t.firstData + t.lag + t.spacing + hopDma;
     Ticks longest = 0;
     for (unsigned e = 0; e != dma.size(); ++e) {
       Ticks time = 0, lag = 0;
@@ -322,6 +327,8 @@ void Oracle::queuePass(unsigned q) {
           uint64_t bytes = t.row.tails ? t.row.tailBytes : t.row.fullBytes;
           lag = timing.packetDone(bytes) - timing.packetNext(bytes);
         }
+      if (time)
+        time += t.open;
       if (!step.updates.empty())
         time += timing.semaphoreWrite();
       else if (!time)
