@@ -14,7 +14,7 @@
 #   %prefix              an installation of this build, shared by test/Package
 #
 # Features for REQUIRES and UNSUPPORTED: clang gcc gfortran meson root asan, and the
-# CPU's levels: x86-64-v2 x86-64-v3 x86-64-v4.
+# CPU's levels: x86-64-v2 x86-64-v3 x86-64-v4 znver4.
 
 import os
 import shutil
@@ -90,6 +90,7 @@ LEVELS = {
     "x86-64-v2": {"sse4_2", "popcnt", "ssse3", "cx16"},
     "x86-64-v3": {"avx2", "fma", "bmi2", "f16c", "abm", "movbe"},
     "x86-64-v4": {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"},
+    "znver4": {"avx512_vnni", "avx512_bf16"},
 }
 
 features = config.available_features

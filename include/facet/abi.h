@@ -122,7 +122,8 @@ enum {
   FACET_LEVEL_ANY = 0, /**< no cap; a layout that every level takes */
   FACET_LEVEL_X86_64_V2 = 2,
   FACET_LEVEL_X86_64_V3 = 3,
-  FACET_LEVEL_X86_64_V4 = 4
+  FACET_LEVEL_X86_64_V4 = 4,
+  FACET_LEVEL_ZNVER4 = 5 /**< x86-64-v4 with AVX512_VNNI and AVX512_BF16 */
 };
 
 /** Bits of facet_exec.flags. */

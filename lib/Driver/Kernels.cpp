@@ -97,6 +97,9 @@ TargetList facet::chooseTargets(Invocation &invocation, StringRef triple) {
   std::optional<StringRef> names = invocation.line.value(OPT_target);
   if (!names) {
     TargetList ladder = ladderOf(archOf(triple));
+    llvm::erase_if(ladder, [](const Target *target) {
+      return !target->level->byDefault;
+    });
     return ladder.empty() ? TargetList{findTarget("reference")} : ladder;
   }
   TargetList list = parseTargets(*names, invocation.diagnostics);

@@ -1,4 +1,4 @@
-//===- Cpu.cpp - the targets x86-64-v2, x86-64-v3 and x86-64-v4 -----------===//
+//===- Cpu.cpp - the targets of the CPU road, one per level ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //   kernel.func ─ KernelToCpu ─▶ NAME.impl in vectors ─▶ LLVM dialect
@@ -56,4 +56,9 @@ Target facet::x86V3Target() {
 
 Target facet::x86V4Target() {
   return levelTarget(FACET_LEVEL_X86_64_V4, "vectors of AVX-512");
+}
+
+Target facet::zen4Target() {
+  return levelTarget(FACET_LEVEL_ZNVER4,
+                     "AVX-512 with dot products of bf16 and i8");
 }

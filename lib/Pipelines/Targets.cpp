@@ -15,6 +15,7 @@ llvm::ArrayRef<Target> facet::targets() {
       x86V2Target(),
       x86V3Target(),
       x86V4Target(),
+      zen4Target(),
   };
   return all;
 }

@@ -14,6 +14,7 @@ Target referenceTarget();
 Target x86V2Target();
 Target x86V3Target();
 Target x86V4Target();
+Target zen4Target();
 
 } // namespace facet
 

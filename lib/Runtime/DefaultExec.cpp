@@ -76,6 +76,8 @@ struct ThreadState {
       return FACET_LEVEL_X86_64_V3;
     if (!std::strcmp(text, "x86-64-v4"))
       return FACET_LEVEL_X86_64_V4;
+    if (!std::strcmp(text, "znver4"))
+      return FACET_LEVEL_ZNVER4;
     return -1;
   }
 

@@ -31,6 +31,8 @@ struct Level {
   llvm::StringLiteral cpu, extra;
   /// What it adds to the level below, as LLVM names features, with commas.
   llvm::StringLiteral features;
+  /// Part of every object that is made without a list of levels.
+  bool byDefault = true;
 };
 
 /// All levels, lowest first.

@@ -71,7 +71,8 @@ LogicalResult MicroKernelLowering::checkFeatures(const CpuFeatures &features) {
                           << features.vectorBytes;
   if (op.getDot() == Dot::BF16 && !features.bf16Dot)
     return op.emitError("bf16 dot product on a target without AVX512_BF16");
-  if (op.getDot() == Dot::U8S8 && !features.i8Dot)
+  bool ofBytes = op.getDot() == Dot::U8S8 || op.getDot() == Dot::S8U8;
+  if (ofBytes && !features.i8Dot)
     return op.emitError("u8·s8 dot product on a target without VNNI");
   return success();
 }
@@ -90,6 +91,7 @@ DotTypes MicroKernelLowering::types() {
   case Dot::I16:
     return {i32, VectorType::get({2 * lanes}, b.getI16Type()), 4};
   case Dot::U8S8:
+  case Dot::S8U8:
     return {i32, VectorType::get({4 * lanes}, b.getI8Type()), 4};
   }
   llvm_unreachable("all dots are listed");
@@ -123,10 +125,14 @@ Value MicroKernelLowering::multiplyAdd(Value a, Value bVector, Value sum) {
     return intrinsic("llvm.x86.avx512bf16.dpbf16ps." + bits, type,
                      {sum, pairs, bVector});
   }
-  case Dot::U8S8: {
+  case Dot::U8S8:
+  case Dot::S8U8: { // the unsigned ones come first
     Value quads = LLVM::BitcastOp::create(b, bVector.getType(), wide);
+    Value isSigned = bVector;
+    if (op.getDot() == Dot::S8U8)
+      std::swap(quads, isSigned);
     return intrinsic("llvm.x86.avx512.vpdpbusd." + bits, type,
-                     {sum, quads, bVector});
+                     {sum, quads, isSigned});
   }
   case Dot::I16: {
     // A multiply of pairs and an add: LLVM makes one instruction where it exists.

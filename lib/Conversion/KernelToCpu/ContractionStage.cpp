@@ -57,13 +57,14 @@ struct InPlace {
 class StageEmitter {
 public:
   StageEmitter(Frame &frame, const ContractionStage &stage, Value aPanel,
-               Value bPanel)
+               Value bPanel, Value columnSums)
       : frame(frame), b(frame.b), c(stage.contraction),
         epilogue(stage.epilogue), plan(stage.plan), tileRows(plan.getRows()),
         tileVectors(plan.getVectors()), lanes(plan.getLanes()),
+        dot(plan.getDot()), group(MicroKernelOp::groupSize(dot)),
         op(cast<StructuredOpInterface>(c.reduce.getOperation())),
-        aPanel(aPanel), bPanel(bPanel), extents(frame.extents(op)),
-        at(extents.size(), frame.i64(0)) {
+        aPanel(aPanel), bPanel(bPanel), columnSums(columnSums),
+        extents(frame.extents(op)), at(extents.size(), frame.i64(0)) {
     element = c.reduce.getResult(0).getType();
     element = cast<RankedTensorType>(element).getElementType();
   }
@@ -77,13 +78,21 @@ private:
   /// i from 0 below `n`, in steps of `step`; the body gets i and min(step, n − i).
   void forBlocks(Value n, int64_t step,
                  llvm::function_ref<void(Num, Num)> body);
-  /// Linear position in the nest of k, which `at` holds.
+  /// Linear position in the nest of k, which `at` holds, in groups.
   Num linearK();
-  Num depth(); // product of the extents of k
+  Num depth(); // steps of the micro-kernel: groups of k
+  Num groupsOf(unsigned k);
+  /// Sets `at` for the first k of every group; the body gets how many elements of
+  /// the group exist, null where all do.
+  void forGroups(llvm::function_ref<void(Value)> body);
 
   Value product(llvm::ArrayRef<Value> factors, LanePoint &point);
+  Value narrow(Num value);
+  Value groupOfB(Num column, Value mask, Value exist);
+  void sumColumns(Value panel, Num jr);
   void packB(Num jc, Num columns);
   void packPanelB(Num jc, Num jr, Num columns, Value panel);
+  Value groupsOfA(Num value, Value mask);
   void packA(Num ic, Num rows);
   InPlace inPlace(unsigned input, std::optional<unsigned> outer);
 
@@ -109,6 +118,14 @@ private:
       return constant.getSExtValue();
     return std::nullopt;
   }
+  /// Of the function: what lives on the stack is made there, once.
+  Block &entryBlock() {
+    Operation *op = b.getInsertionBlock()->getParentOp();
+    auto function = dyn_cast<func::FuncOp>(op);
+    if (!function)
+      function = op->getParentOfType<func::FuncOp>();
+    return function.getBody().front();
+  }
   int64_t columnsPerPanel() const { return plan.getColumns(); }
   Num one() { return frame.i64(1); }
 
@@ -118,12 +135,16 @@ private:
   std::optional<Epilogue> epilogue;
   ContractionAttr plan;
   int64_t tileRows, tileVectors, lanes;
+  Dot dot;
+  int64_t group; // elements of k in one step
   StructuredOpInterface op;
-  Value aPanel, bPanel;
+  Value aPanel, bPanel, columnSums;
   llvm::SmallVector<Value> extents, at;
-  Type element; // of the sums, and of both panels
+  Type element; // of the sums; as many bytes as a group of operands
   std::optional<InPlace> aInPlace, bInPlace;
-  Value onStack; // the sums of one tile, for an epilogue in a loop
+  Value onStack;        // the sums of one tile, for an epilogue in a loop
+  Value ones;           // a group of them
+  Value tileColumnSums; // of the columns that a tile begins with
 };
 
 } // namespace
@@ -162,18 +183,55 @@ void StageEmitter::forBlocks(Value n, int64_t step,
        whole ? frame.i64(step) : loops::min(frame.num(n) - i, frame.i64(step)));
 }
 
+/// Steps along one iterator of k: only the innermost is cut into groups, so that no
+/// group reaches from one row of it into the next.
+Num StageEmitter::groupsOf(unsigned k) {
+  Num extent = frame.num(extents[k]);
+  if (k != c.k.back() || group == 1)
+    return extent;
+  return loops::quotient(extent + (group - 1), group);
+}
+
 Num StageEmitter::linearK() {
   Num linear = frame.i64(0);
-  for (unsigned i : c.k)
-    linear = linear * frame.num(extents[i]) + frame.num(at[i]);
+  for (unsigned i : c.k) {
+    Num position = frame.num(at[i]);
+    if (i == c.k.back() && group > 1)
+      position = loops::quotient(position, group);
+    linear = linear * groupsOf(i) + position;
+  }
   return linear;
 }
 
 Num StageEmitter::depth() {
   Num product = frame.i64(1);
   for (unsigned i : c.k)
-    product = product * frame.num(extents[i]);
+    product = product * groupsOf(i);
   return product;
+}
+
+void StageEmitter::forGroups(llvm::function_ref<void(Value)> body) {
+  unsigned k = c.k.back();
+  auto outer = llvm::ArrayRef(c.k).drop_back();
+  forEach(outer, [&] {
+    Num extent = frame.num(extents[k]);
+    Num whole = extent & -group;
+    auto loop = scf::ForOp::create(b, frame.i64(0), whole, frame.i64(group));
+    Value before = at[k];
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(loop.getBody());
+      at[k] = loop.getInductionVar();
+      body(Value());
+    }
+    std::optional<int64_t> rest = known(extent - whole);
+    if (group > 1 && (!rest || *rest > 0))
+      loops::ifHolds(b, rest ? Value() : Value(whole < extent), [&] {
+        at[k] = whole;
+        body(extent - whole);
+      });
+    at[k] = before;
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -189,19 +247,49 @@ Value StageEmitter::product(llvm::ArrayRef<Value> factors, LanePoint &point) {
   return result;
 }
 
+/// Operands as the dot product takes them, in words of 32 bits: the low ones hold the
+/// operand.
+Value StageEmitter::narrow(Num value) {
+  if (dot == Dot::BF16) // holds it exactly
+    return bitcast(value, b.getI32Type()) >> 16;
+  return value & ((int64_t(1) << (32 / group)) - 1);
+}
+
+/// For each of `lanes` columns the group of b at `at`, in one word; elements behind the
+/// last k are 0.
+Value StageEmitter::groupOfB(Num column, Value mask, Value exist) {
+  unsigned n = c.n.back(), k = c.k.back();
+  Num word;
+  for (int64_t i = 0; i < group; ++i) {
+    llvm::SmallVector<Value> iterators = at;
+    iterators[n] = column;
+    iterators[k] = frame.num(at[k]) + i;
+    auto one = [&]() -> llvm::SmallVector<Value> {
+      LanePoint point(frame, op, iterators, {n, lanes, mask});
+      Value value = widen(b, product(c.b, point), lanes);
+      return {group == 1 ? value : narrow(frame.num(value))};
+    };
+    if (group == 1)
+      return one()[0];
+    Value none = loops::constant(b, VectorType::get({lanes}, b.getI32Type()),
+                                 int64_t(0));
+    Num part = frame.num(
+        exist && i > 0 ? loops::ifElse(b, frame.num(exist) > i, none, one)[0]
+                       : one()[0]);
+    word = word ? word | (part << (i * 32 / group)) : part;
+  }
+  return word;
+}
+
 /// One panel of b: for every k, the columns from jc + jr on.
 void StageEmitter::packPanelB(Num jc, Num jr, Num columns, Value panel) {
-  unsigned n = c.n.back();
   auto vectors = [&](bool partial) {
-    forEach(c.k, [&] {
+    forGroups([&](Value exist) {
       Num row = linearK() * columnsPerPanel();
       for (int64_t v = 0; v < tileVectors; ++v) {
         Num first = jr + v * lanes;
         Value mask = partial ? maskBelow(b, columns - first, lanes) : Value();
-        llvm::SmallVector<Value> iterators = at;
-        iterators[n] = jc + first;
-        LanePoint point(frame, op, iterators, {n, lanes, mask});
-        Num value = frame.num(widen(b, product(c.b, point), lanes));
+        Num value = frame.num(groupOfB(jc + first, mask, exist));
         if (mask)
           value = loops::select(frame.num(mask), value, value.like(0));
         LLVM::StoreOp::create(b, value.get(), pointer(panel, row + v * lanes),
@@ -221,10 +309,49 @@ void StageEmitter::packPanelB(Num jc, Num jr, Num columns, Value panel) {
   vectors(true);
 }
 
+/// Σ_k b of the columns of a packed panel: dot products with ones.
+void StageEmitter::sumColumns(Value panel, Num jr) {
+  if (!ones) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(&entryBlock());
+    ones = LLVM::AllocaOp::create(b, LLVM::LLVMPointerType::get(b.getContext()),
+                                  b.getI32Type(), frame.i64(1));
+    LLVM::StoreOp::create(
+        b, loops::constant(b, b.getI32Type(), int64_t(0x01010101)), ones);
+  }
+  Value zero =
+      loops::constant(b, VectorType::get({lanes}, element), int64_t(0));
+  llvm::SmallVector<Value> inits(tileVectors, zero);
+  llvm::SmallVector<Type> types(tileVectors, zero.getType());
+  Value none = frame.i64(0);
+  auto sums = MicroKernelOp::create(
+      b, types, dot, /*rows=*/1, tileVectors, lanes, ones, none, none, panel,
+      frame.i64(columnsPerPanel()), depth(), Value(), inits);
+  for (auto [v, sum] : llvm::enumerate(sums.getResults()))
+    LLVM::StoreOp::create(b, sum, pointer(columnSums, jr + v * lanes), 64);
+}
+
 void StageEmitter::packB(Num jc, Num columns) {
   forBlocks(columns, columnsPerPanel(), [&](Num jr, Num) {
-    packPanelB(jc, jr, columns, pointer(bPanel, jr * depth()));
+    Value panel = pointer(bPanel, jr * depth());
+    packPanelB(jc, jr, columns, panel);
+    if (columnSums)
+      sumColumns(panel, jr);
   });
+}
+
+/// Neighbouring elements of a as the dot product takes them, in words; 0 where `mask`
+/// (null: everywhere) says that there is none.
+Value StageEmitter::groupsOfA(Num value, Value mask) {
+  int64_t count = cast<VectorType>(value.type()).getNumElements();
+  Num narrowed =
+      loops::truncate(frame.num(narrow(value)), b.getIntegerType(32 / group));
+  if (columnSums)
+    narrowed = narrowed ^ 0x80;
+  if (mask)
+    narrowed = loops::select(frame.num(mask), narrowed, narrowed.like(0));
+  return vector::BitCastOp::create(
+      b, VectorType::get({count / group}, b.getI32Type()), narrowed);
 }
 
 /// Rows ic.. of a, as [ir][k][MR]; rows behind the last are never read.
@@ -243,29 +370,35 @@ void StageEmitter::packA(Num ic, Num rows) {
     Num within = r - blockRow * tileRows;
     Num start = blockRow * tileRows * depth() + within;
     forEach(outerK, [&] {
-      auto elements = [&](Num base, int64_t count) {
+      // `count` elements, of which the first `exist` (null: all) exist.
+      auto elements = [&](Num base, int64_t count, Value exist) {
         at[k] = base;
-        LanePoint point(frame, op, at, {k, count, Value()});
-        Value value = widen(b, product(c.a, point), count);
+        Value mask = exist ? maskBelow(b, exist, count) : Value();
+        LanePoint point(frame, op, at, {k, count, mask});
+        Num value = frame.num(widen(b, product(c.a, point), count));
+        if (group > 1)
+          value = frame.num(groupsOfA(value, mask));
         Num first = start + linearK() * tileRows;
-        for (int64_t i = 0; i < count; ++i) {
+        for (int64_t i = 0; i < count / group; ++i) {
           Value one = vector::ExtractOp::create(b, value, i);
           LLVM::StoreOp::create(b, one, pointer(aPanel, first + i * tileRows));
         }
         at[k] = frame.i64(0);
       };
-      Num extent = frame.num(extents[k]);
-      Num whole = extent & -lanes;
-      auto loop = scf::ForOp::create(b, frame.i64(0), whole, frame.i64(lanes));
-      {
+      auto loop = [&](Num from, Num to, int64_t count) {
+        auto loop = scf::ForOp::create(b, from, to, frame.i64(count));
         OpBuilder::InsertionGuard guard(b);
         b.setInsertionPointToStart(loop.getBody());
-        elements(frame.num(loop.getInductionVar()), lanes);
-      }
-      auto tail = scf::ForOp::create(b, whole, extent, one());
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(tail.getBody());
-      elements(frame.num(tail.getInductionVar()), 1);
+        elements(frame.num(loop.getInductionVar()), count, Value());
+      };
+      Num extent = frame.num(extents[k]);
+      Num inVectors = extent & -(lanes * group), inGroups = extent & -group;
+      loop(frame.i64(0), inVectors, lanes * group);
+      loop(inVectors, inGroups, group);
+      std::optional<int64_t> rest = known(extent - inGroups);
+      if (group > 1 && (!rest || *rest > 0))
+        loops::ifHolds(b, rest ? Value() : Value(inGroups < extent),
+                       [&] { elements(inGroups, group, extent - inGroups); });
     });
     if (m)
       at[*m] = frame.i64(0);
@@ -346,11 +479,22 @@ void StageEmitter::tile(int64_t rows, int64_t vectors, Num m0, Num n0, Value a,
     for (int64_t v = 0; v < vectors; ++v)
       inits.push_back(initialSum(m0 + r, n0 + v * lanes,
                                  v == vectors - 1 ? mask : Value()));
+  for (int64_t v = 0; columnSums && v < vectors; ++v) {
+    // a was packed 128 too large (or too small, if b is the unsigned one).
+    Num excess =
+        Num(b, LLVM::LoadOp::create(
+                   b, type, pointer(tileColumnSums, frame.i64(v * lanes)), 64))
+        << 7;
+    for (int64_t r = 0; r < rows; ++r) {
+      Num init = frame.num(inits[r * vectors + v]);
+      inits[r * vectors + v] = dot == Dot::U8S8 ? init - excess : init + excess;
+    }
+  }
   llvm::SmallVector<Type> types(rows * vectors, type);
   Value readMask = bInPlace ? mask : Value();
   auto kernel =
-      MicroKernelOp::create(b, types, c.dot, rows, vectors, lanes, a, aRow,
-                            aStep, bAt, bStep, depth(), readMask, inits);
+      MicroKernelOp::create(b, types, dot, rows, vectors, lanes, a, aRow, aStep,
+                            bAt, bStep, depth(), readMask, inits);
   if (rows * vectors > 1 && hasLongEpilogue())
     return finishInLoop(kernel.getResults(), vectors, m0, n0, mask);
   for (int64_t r = 0; r < rows; ++r)
@@ -376,12 +520,8 @@ void StageEmitter::finishInLoop(ValueRange sums, int64_t vectors, Num m0,
   auto type = cast<VectorType>(sums[0].getType());
   int64_t bytes = lanes * element.getIntOrFloatBitWidth() / 8;
   if (!onStack) { // one for all tiles
-    Operation *parent = b.getInsertionBlock()->getParentOp();
-    auto function = dyn_cast<func::FuncOp>(parent);
-    if (!function)
-      function = parent->getParentOfType<func::FuncOp>();
     OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(&function.getBody().front());
+    b.setInsertionPointToStart(&entryBlock());
     onStack =
         LLVM::AllocaOp::create(b, LLVM::LLVMPointerType::get(b.getContext()),
                                type, frame.i64(tileRows * tileVectors), bytes);
@@ -460,6 +600,8 @@ void StageEmitter::columnsOf(Num jc, Num columns, Num ic, Num rows) {
                         : pointer(bPanel, jr * depth());
     Value step =
         bInPlace ? bInPlace->kStep : Value(frame.i64(columnsPerPanel()));
+    if (columnSums)
+      tileColumnSums = pointer(columnSums, jr);
     rowsOf(vectors, jc + jr, at, step, mask, ic, rows);
   };
   std::optional<int64_t> total = known(columns);
@@ -528,10 +670,11 @@ void StageEmitter::run() {
 //===----------------------------------------------------------------------===//
 
 /// Scratch for a packed block: at most `block` of `outer`, rounded up to `unit`,
-/// times all of `k`.
+/// times all of `k`, whose innermost iterator comes in groups.
 unsigned CpuForm::addPanel(StructuredOpInterface op, Type element,
                            std::optional<unsigned> outer, int64_t block,
-                           int64_t unit, llvm::ArrayRef<unsigned> k) {
+                           int64_t unit, llvm::ArrayRef<unsigned> k,
+                           int64_t group) {
   auto extent = [op](unsigned i) -> loops::Workspace::Extent {
     OpFoldResult mixed = StructuredOpInterface(op).getMixedExtents()[i];
     return [mixed](Frame &f) { return f.num(f.extent(mixed)); };
@@ -542,7 +685,10 @@ unsigned CpuForm::addPanel(StructuredOpInterface op, Type element,
     return loops::quotient(count + (unit - 1), unit) * unit;
   });
   for (unsigned i : k)
-    dims.push_back(extent(i));
+    dims.push_back([=, isLast = i == k.back()](Frame &f) {
+      Num count = extent(i)(f);
+      return isLast ? loops::quotient(count + (group - 1), group) : count;
+    });
   return workspace.add(element, std::move(dims));
 }
 
@@ -552,23 +698,30 @@ void CpuForm::addPanels(ContractionStage &stage) {
   kernel::ReduceOp reduce = c.reduce;
   auto op = cast<StructuredOpInterface>(reduce.getOperation());
   Type element = loops::elementType(reduce.getResult(0));
+  int64_t group = MicroKernelOp::groupSize(plan.getDot());
   if (plan.packsB())
     stage.bSlot = addPanel(op, element, c.n.back(), plan.getColumnBlock(),
-                           plan.getColumns(), c.k);
+                           plan.getColumns(), c.k, group);
+  if (shiftsA(c, plan.getDot()))
+    stage.columnSumsSlot =
+        addPanel(op, element, c.n.back(), plan.getColumnBlock(),
+                 plan.getColumns(), /*k=*/{}, group);
   if (plan.packsA()) {
     std::optional<unsigned> iterator;
     if (!c.m.empty())
       iterator = c.m.back();
     stage.aSlot = addPanel(op, element, iterator, plan.getRowBlock(),
-                           plan.getRows(), c.k);
+                           plan.getRows(), c.k, group);
   }
 }
 
 void CpuForm::emitContraction(ContractionStage &stage) {
-  Value a, b;
+  Value a, b, columnSums;
   if (stage.plan.packsA())
     a = placed[stage.aSlot].pointer;
   if (stage.plan.packsB())
     b = placed[stage.bSlot].pointer;
-  StageEmitter(frame, stage, a, b).run();
+  if (stage.columnSumsSlot)
+    columnSums = placed[*stage.columnSumsSlot].pointer;
+  StageEmitter(frame, stage, a, b, columnSums).run();
 }

@@ -25,8 +25,9 @@ CpuForm::CpuForm(kernel::FuncOp kernel, loops::Functions &functions,
     if (stage.getForm() != Form::Contraction)
       continue;
     auto reduce = cast<kernel::ReduceOp>(*op);
-    ContractionStage contraction{*matchContraction(reduce), std::nullopt,
-                                 stage.getContraction()};
+    ContractionStage contraction;
+    contraction.contraction = *matchContraction(reduce);
+    contraction.plan = stage.getContraction();
     if (stage.getOps().size() == 2) {
       contraction.epilogue = matchEpilogue(reduce);
       fused.insert(contraction.epilogue->map);

@@ -21,6 +21,7 @@ struct ContractionStage {
   std::optional<Epilogue> epilogue;
   ContractionAttr plan;
   unsigned aSlot = 0, bSlot = 0;
+  std::optional<unsigned> columnSumsSlot; // where a is packed shifted
 };
 
 class CpuForm : public loops::OwnForm {
@@ -58,7 +59,7 @@ private:
   void emitContraction(ContractionStage &stage);
   unsigned addPanel(kernel::StructuredOpInterface op, mlir::Type element,
                     std::optional<unsigned> outer, int64_t block, int64_t unit,
-                    llvm::ArrayRef<unsigned> k);
+                    llvm::ArrayRef<unsigned> k, int64_t group);
 
   int64_t lanes; // of 32 bits
   llvm::DenseMap<mlir::Operation *, Form> forms;

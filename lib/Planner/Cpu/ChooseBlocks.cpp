@@ -130,12 +130,14 @@ ContractionAttr BlockChooser::choose() {
   if (n)
     tile.vectors =
         std::clamp<int64_t>(llvm::divideCeil(*n, lanes), 1, tile.vectors);
-  bool packA = !elementsOf(c, c.a) || packingAPays();
-  bool packB = !vectorsOfB(c) || packingBPays();
+  Dot dot = chooseDot(c, machine);
+  bool inGroups = MicroKernelOp::groupSize(dot) > 1;
+  bool packA = inGroups || !elementsOf(c, c.a) || packingAPays();
+  bool packB = inGroups || !vectorsOfB(c) || packingBPays();
   return ContractionAttr::get(op->getContext(), tile.rows, tile.vectors, lanes,
                               rowTiles * tile.rows,
                               columnTiles * tile.vectors * lanes,
-                              Pack(unsigned(packA) | unsigned(packB) << 1));
+                              Pack(unsigned(packA) | unsigned(packB) << 1), dot);
 }
 
 ContractionAttr cpu::chooseBlocks(const Contraction &contraction,

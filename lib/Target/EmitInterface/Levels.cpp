@@ -43,6 +43,10 @@ ArrayRef<Level> facet::levels() {
        "avx,avx2,bmi,bmi2,f16c,fma,lzcnt,movbe"},
       {FACET_LEVEL_X86_64_V4, "x86-64-v4", "x86_64", "x86-64", "x86-64-v4", "",
        "avx512f,avx512bw,avx512cd,avx512dq,avx512vl"},
+      // What Zen 4 and Sapphire Rapids have in common beyond it.
+      {FACET_LEVEL_ZNVER4, "znver4", "x86_64", "x86-64", "x86-64-v4",
+       "+avx512vnni,+avx512bf16", "avx512vnni,avx512bf16",
+       /*byDefault=*/false},
   };
   return all;
 }

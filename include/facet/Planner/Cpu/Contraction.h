@@ -6,6 +6,7 @@
 
 #include "facet/Dialect/Cpu/IR/Cpu.h"
 #include "facet/Dialect/Kernel/IR/Kernel.h"
+#include "facet/Machine/Machine.h"
 
 #include <optional>
 
@@ -25,6 +26,14 @@ struct Contraction {
 /// The contraction that `reduce` is; nullopt when it is none: another kind of
 /// reduction, a filter, guards, or a product that does not fall in two.
 std::optional<Contraction> matchContraction(kernel::ReduceOp reduce);
+
+/// The fastest dot product of `machine` that computes the same: exact for integers,
+/// for floats the products that the operands' types promise.
+Dot chooseDot(const Contraction &contraction, const Machine &machine);
+
+/// With `dot`, whose operands are an unsigned and a signed byte, a is of the other
+/// kind: it is packed with its highest bit flipped, 128 more or less than it is.
+bool shiftsA(const Contraction &contraction, Dot dot);
 
 /// A map that reads the sums of a contraction, each at the element it computes, and
 /// that nobody else reads.

@@ -36,6 +36,7 @@ static Type accumulatorType(MLIRContext *context, Dot dot) {
     return Float64Type::get(context);
   case Dot::I32:
   case Dot::U8S8:
+  case Dot::S8U8:
   case Dot::I16:
     return IntegerType::get(context, 32);
   }

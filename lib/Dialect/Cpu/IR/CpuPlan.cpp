@@ -31,7 +31,7 @@ using EmitError = llvm::function_ref<InFlightDiagnostic()>;
 LogicalResult ContractionAttr::verify(EmitError emitError, int64_t rows,
                                       int64_t vectors, int64_t lanes,
                                       int64_t rowBlock, int64_t columnBlock,
-                                      Pack) {
+                                      Pack pack, Dot dot) {
   if (rows < 1 || vectors < 1 || lanes < 1)
     return emitError() << "a tile of " << rows << " rows by " << vectors
                        << " vectors of " << lanes << " elements is empty";
@@ -42,6 +42,11 @@ LogicalResult ContractionAttr::verify(EmitError emitError, int64_t rows,
     return emitError() << "column_block = " << columnBlock
                        << " is no multiple of the tile's " << vectors * lanes
                        << " columns";
+  if (MicroKernelOp::groupSize(dot) > 1 && pack != Pack::AB)
+    return emitError() << "pack = " << stringifyPack(pack)
+                       << ", but dot = " << stringifyDot(dot)
+                       << " takes groups of " << MicroKernelOp::groupSize(dot)
+                       << " elements, which packing makes";
   return success();
 }
 

@@ -14,7 +14,8 @@ def Cpu_Dot : I32EnumAttr<"Dot", "how one step multiplies and adds", [
     I32EnumAttrCase<"I32", 2, "i32">,    // i32·i32, wrapping
     I32EnumAttrCase<"BF16", 3, "bf16">,  // pairs: vdpbf16ps
     I32EnumAttrCase<"U8S8", 4, "u8s8">,  // quads, a unsigned: vpdpbusd, no saturation
-    I32EnumAttrCase<"I16", 5, "i16">]> { // pairs: vpdpwssd, or vpmaddwd and an add
+    I32EnumAttrCase<"I16", 5, "i16">,    // pairs: vpdpwssd, or vpmaddwd and an add
+    I32EnumAttrCase<"S8U8", 6, "s8u8">]> { // quads, b unsigned: vpdpbusd
   let cppNamespace = "::facet::cpu";
 }
 

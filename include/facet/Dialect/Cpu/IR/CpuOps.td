@@ -17,7 +17,7 @@ def Cpu_MicroKernelOp : Cpu_Op<"micro_kernel", [
       acc[r, v] = init[r, v] + Σ over s < steps of a[r, s] · b[s, v]
 
     `a` points to one group of operands per (row, step): one element for f32, f64 and
-    i32, a pair for bf16 and i16, four for u8s8. Strides are in groups: row r, step s
+    i32, a pair for bf16 and i16, four for u8s8 and s8u8. Strides are in groups: row r, step s
     of a is at `a + r·a_row + s·a_step`; vector v of step s of b starts at
     `b + s·b_step + v·lanes`, one group per lane. With a mask, the last vector of
     every step is read under it (f32, f64, i32 only): an unpacked b is never read
@@ -57,7 +57,9 @@ def Cpu_MicroKernelOp : Cpu_Op<"micro_kernel", [
   let extraClassDeclaration = [{
     /// How many elements of a's type one group holds.
     static int64_t groupSize(Dot dot) {
-      return dot == Dot::U8S8 ? 4 : dot == Dot::BF16 || dot == Dot::I16 ? 2 : 1;
+      if (dot == Dot::U8S8 || dot == Dot::S8U8)
+        return 4;
+      return dot == Dot::BF16 || dot == Dot::I16 ? 2 : 1;
     }
   }];
 }

@@ -4,7 +4,7 @@
 #ifndef FACET_DIALECT_CPU_IR_PLANATTRS_TD
 #define FACET_DIALECT_CPU_IR_PLANATTRS_TD
 
-include "facet/Dialect/Cpu/IR/CpuDialect.td"
+include "facet/Dialect/Cpu/IR/CpuAttrs.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/EnumAttr.td"
 
@@ -41,12 +41,13 @@ def Cpu_ContractionAttr : Cpu_PlanPart<"Contraction", "contraction"> {
     | `row_block` | rows of a whose panel is packed at once; a multiple of `rows` |
     | `column_block` | columns of b whose panel is packed at once; a multiple of `vectors · lanes` |
     | `pack` | `none`, `a`, `b` or `ab`: what is copied into panels; the rest is read where it is |
+    | `dot` | how one step multiplies and adds; groups of several elements (bf16, i16, u8s8, s8u8) need both packed |
 
     Rows left over go to tiles of fewer rows, columns to one of fewer vectors.
   }];
   let parameters = (ins "int64_t":$rows, "int64_t":$vectors, "int64_t":$lanes,
                         "int64_t":$row_block, "int64_t":$column_block,
-                        EnumParameter<Cpu_Pack>:$pack);
+                        EnumParameter<Cpu_Pack>:$pack, EnumParameter<Cpu_Dot>:$dot);
   let assemblyFormat = "`<` struct(params) `>`";
   let extraClassDeclaration = [{
     bool packsA() const { return uint32_t(getPack()) & uint32_t(Pack::A); }
@@ -80,7 +81,7 @@ def Cpu_PlanAttr : Cpu_PlanPart<"Plan", "plan"> {
   let description = [{
     ```
     #cpu.plan<"x86-64-v4", <[<contraction [0, 1] by <rows = 8, vectors = 3, lanes = 16,
-              row_block = 96, column_block = 768, pack = ab>>, <lanes [2]>]>>
+              row_block = 96, column_block = 768, pack = ab, dot = f32>>, <lanes [2]>]>>
     ```
 
     The machine's name and the variants; every live op of the kernel is in one stage.
