@@ -5,6 +5,7 @@
 //   --json FILE        the same numbers and the findings
 //   --trace FILE       every instruction: for ui.perfetto.dev, or Chrome's format
 //                      when FILE ends in .json
+//   --html FILE        a page with timeline, memory map and roofline
 //   --explain QUEUE:PC one instruction
 //
 // Without any of them, one line: the time. With several, the program is timed
@@ -22,8 +23,8 @@ using llvm::StringRef;
 using llvm::Twine;
 
 bool sim::isResultOption(StringRef option) {
-  return option == "--json" || option == "--trace" || option == "--explain" ||
-         option == "--window";
+  return option == "--json" || option == "--trace" || option == "--html" ||
+         option == "--explain" || option == "--window";
 }
 
 /// "1500:2500", in ns.
@@ -56,15 +57,23 @@ int sim::parseResultOption(const Verb &verb, StringRef option, StringRef value,
       return usageError(verb, "--explain wants QUEUE:PC, as tensor:3, got '" +
                                   value + "'");
   } else {
-    (option == "--json" ? options.json : options.trace) = value;
+    (option == "--json"    ? options.json
+     : option == "--trace" ? options.trace
+                           : options.html) = value;
   }
   return 0;
 }
 
 /// Standard output takes one thing.
 static int standardOutputs(const ResultOptions &options) {
-  return (options.json == "-") + (options.trace == "-") + options.stats +
-         (options.explainPc >= 0);
+  return (options.json == "-") + (options.trace == "-") +
+         (options.html == "-") + options.stats + (options.explainPc >= 0);
+}
+
+/// Something shows single instructions.
+static bool wantsSpans(const ResultOptions &options) {
+  return options.stats || options.explainPc >= 0 || !options.json.empty() ||
+         !options.trace.empty() || !options.html.empty();
 }
 
 int sim::checkResultOptions(const Verb &verb, const ResultOptions &options) {
@@ -80,12 +89,10 @@ constexpr uint64_t maxRecorded = 4'000'000;
 TimeResult sim::timeForResults(const Program &program,
                                const ResultOptions &options) {
   TimeResult time = timeProgram(program, options.time);
-  bool wanted = standardOutputs(options) || !options.json.empty() ||
-                !options.trace.empty();
   uint64_t executed = 0;
   for (const EngineTime &engine : time.engines)
     executed += engine.executed;
-  if (!wanted || !time.ok() || executed > maxRecorded)
+  if (!wantsSpans(options) || !time.ok() || executed > maxRecorded)
     return time;
   TimeOptions recorded = options.time;
   recorded.record = true;
@@ -146,9 +153,7 @@ void sim::writeResults(const Program &program, StringRef file,
   }
   if (!report)
     return;
-  bool wantsSpans = standardOutputs(options) || !options.trace.empty() ||
-                    !options.json.empty();
-  if (wantsSpans && !report->recorded)
+  if (wantsSpans(options) && !report->recorded)
     diags.remark("", {file.str()},
                  "its queues execute more than " + Twine(maxRecorded) +
                      " instructions; results hold no single instructions: no "
@@ -159,6 +164,12 @@ void sim::writeResults(const Program &program, StringRef file,
     writeTrace(program, options, *time, file, diags);
   if (options.explainPc >= 0 && report->recorded)
     explain(program, options, *time, file, diags);
+  if (!options.html.empty()) {
+    std::string bytes;
+    llvm::raw_string_ostream os(bytes);
+    writeHtml(program, *time, *report, options.window, os);
+    (void)writeFile(options.html, bytes, diags);
+  }
   if (!standardOutputs(options))
     llvm::outs() << llvm::formatv("{0:f1} ns, {1} cycles\n", time->ns(),
                                   time->cycles);

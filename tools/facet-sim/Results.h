@@ -10,10 +10,10 @@
 
 namespace facet::sim {
 
-/// --stats --json --trace --explain --window, and how time is modelled.
+/// --stats --json --trace --html --explain --window, and how time is modelled.
 struct ResultOptions {
   bool stats = false;
-  llvm::StringRef json, trace;
+  llvm::StringRef json, trace, html;
   /// Engine and instruction of --explain, -1: not asked for.
   Engine explainEngine = Engine::Tensor;
   int64_t explainPc = -1;

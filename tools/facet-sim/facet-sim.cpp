@@ -29,7 +29,8 @@ static const Verb verbs[] = {
     {"run", "runs a program and reports what it does wrong",
      "FILE.engine [BUFFER=FILE.npy ...] [--no-check] [--max-steps N] "
      "[--orders N] [--timing-only] [--clock-phase NS] [--machine FILE]\n"
-     "       [--threads N] [--remarks] [--stats] [--json FILE] [--trace FILE] [--explain "
+     "       [--threads N] [--remarks] [--stats] [--json FILE] [--trace FILE] "
+     "[--html FILE] [--explain "
      "QUEUE:PC] [--window FROM:TO]\n"
      "BUFFER=IN.npy:OUT.npy for a buffer that is given and written",
      runRun},

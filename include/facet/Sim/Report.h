@@ -1,13 +1,14 @@
 //===- Report.h - where the time of a program went ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Makes one plain summary of a timed program, which is then printed in some ways
+// Makes one plain summary of a timed program, which is then printed in four ways
 // (docs/Simulator.md, "Results"):
 //
 //   sim::TimeResult time = sim::timeProgram(program, {.record = true});
 //   sim::Report report = sim::makeReport(program, time, "p.engine");
 //   sim::printStats(report, os);              // one screen of text
 //   os << sim::reportToJson(report);          // the same numbers
+//   sim::writeHtml(program, time, report, {}, os) // with timeline and memory map
 //   sim::writePerfetto(program, time, {}, os) // every instruction
 //
 // Times are in ticks (Report::ticksPerNs of them in a ns).
@@ -192,6 +193,12 @@ std::string writeChromeTrace(const Program &program, const TimeResult &time,
 void printExplanation(const Program &program, const TimeResult &time,
                       unsigned queue, unsigned pc, const TraceOptions &window,
                       llvm::raw_ostream &os);
+
+/// One file that needs no other and no network. The window of `options` is shown
+/// enlarged; without one, two dozen instructions of a long run are.
+void writeHtml(const Program &program, const TimeResult &time,
+               const Report &report, const TraceOptions &options,
+               llvm::raw_ostream &os);
 
 } // namespace facet::sim
 

@@ -126,27 +126,44 @@ sim::semaphoreSteps(const Program &program, const TimeResult &time) {
 }
 
 std::vector<RateStep> sim::dmaRateSteps(const TimeResult &time) {
-  // Rates in bytes per tick; integers would not do, so the sum is set to 0 when
-  // nobody moves anything.
+  // Shares of several rings take turns on an engine, and how long each turn was
+  // is not recorded: a stretch in which the engine is never idle has one rate.
+  std::vector<uint32_t> order(time.shares.size());
+  for (uint32_t s = 0; s != order.size(); ++s)
+    order[s] = s;
+  llvm::sort(order, [&](uint32_t a, uint32_t b) {
+    const ShareSpan &x = time.shares[a], &y = time.shares[b];
+    return std::tie(x.engine, x.start, a) < std::tie(y.engine, y.start, b);
+  });
   struct Edge {
     Ticks at;
-    double rate;
+    double rate; // bytes per tick
     int moving;
   };
   std::vector<Edge> edges;
-  for (const ShareSpan &share : time.shares) {
-    if (share.done <= share.start || !share.bytes)
+  for (size_t i = 0; i != order.size();) {
+    const ShareSpan &first = time.shares[order[i]];
+    Ticks done = first.done;
+    uint64_t bytes = 0;
+    for (; i != order.size(); ++i) {
+      const ShareSpan &share = time.shares[order[i]];
+      if (share.engine != first.engine || share.start > done)
+        break;
+      done = std::max(done, share.done);
+      bytes += share.bytes;
+    }
+    if (done <= first.start || !bytes)
       continue;
-    double rate = double(share.bytes) / double(share.done - share.start);
-    edges.push_back({share.start, rate, 1});
-    edges.push_back({share.done, -rate, -1});
+    double rate = double(bytes) / double(done - first.start);
+    edges.push_back({first.start, rate, 1});
+    edges.push_back({done, -rate, -1});
   }
   llvm::sort(edges, [](const Edge &a, const Edge &b) {
     return std::tie(a.at, a.moving, a.rate) < std::tie(b.at, b.moving, b.rate);
   });
   std::vector<RateStep> steps;
   double rate = 0;
-  int moving = 0;
+  int moving = 0; // so that the sum ends at 0, whatever was rounded
   for (const Edge &edge : edges) {
     moving += edge.moving;
     rate = moving ? rate + edge.rate : 0;
