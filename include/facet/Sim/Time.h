@@ -167,7 +167,8 @@ struct TimeResult {
   /// Matmuls and transposes, and those that started in a full-rate window.
   uint64_t matmuls = 0, matmulsAtFullRate = 0;
 
-  // With TimeOptions::record, in the order of their starts.
+  // With TimeOptions::record. Spans and transfers of a queue are in its order,
+  // shares in the order of their ends, windows in time.
   std::vector<Span> spans;
   std::vector<TransferSpan> transfers;
   std::vector<ShareSpan> shares;

@@ -9,6 +9,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Race/Footprint.h"
+
 #include "facet/Sim/Time.h"
 
 using namespace facet;
@@ -37,24 +39,16 @@ void sim::countWork(const Program &program, TimeResult &result) {
       if (!times)
         continue;
       result.multiplyAdds += times * multiplyAdds(program, i);
-      bool carries = i.op() == Opcode::Matmul   ? !i.has(flag::matmulStart)
-                     : i.op() == Opcode::Reduce ? i.has(flag::reduceCarry)
-                                                : i.has(flag::accCarry);
-      for (const OperandInfo &operand : opcodeInfo(i.opcode)->operands) {
-        const Access *access = program.access(i, operand.slot);
-        if (!access || access->space == Space::Index)
-          continue;
+      for (const Touch &touch : touchesOf(program, i)) {
         Traffic &traffic =
-            (i.isTransfer() ? result.transferBytes
-                            : result.engineBytes)[unsigned(access->space)];
-        uint64_t bytes = times * rowsOf(program, i, operand.slot, *access) *
-                         access->elements() * dtypeBytes(access->dtype);
-        if (operand.mode == OperandMode::Read)
-          traffic.read += bytes;
-        else
-          traffic.written += bytes;
-        if (operand.mode == OperandMode::Accumulate && carries)
-          traffic.read += bytes;
+            (i.isTransfer()
+                 ? result.transferBytes
+                 : result.engineBytes)[unsigned(touch.access->space)];
+        uint64_t bytes =
+            times * rowsOf(program, i, touch.operand->slot, *touch.access) *
+            touch.access->elements() * dtypeBytes(touch.access->dtype);
+        traffic.read += touch.reads ? bytes : 0;
+        traffic.written += touch.writes ? bytes : 0;
       }
     }
   }

@@ -46,8 +46,9 @@ void Timer::busy(unsigned q, Ticks until, Ticks slowed) {
   queue.accounted = until;
 }
 
-void Timer::delay(TimedQueue &queue, Ticks until, Stall reason, Cause cause) {
-  unsigned q = unsigned(&queue - queues.data());
+/// The next instruction cannot start before `until`.
+void Timer::delay(unsigned q, Ticks until, Stall reason, Cause cause) {
+  TimedQueue &queue = queues[q];
   if (until <= queue.at)
     return;
   account(q, until, reason);
@@ -57,64 +58,8 @@ void Timer::delay(TimedQueue &queue, Ticks until, Stall reason, Cause cause) {
 }
 
 //===----------------------------------------------------------------------===//
-// What is known of an instruction beforehand
+// Costs
 //===----------------------------------------------------------------------===//
-
-void Timer::decode(unsigned q) {
-  const Queue &queue = program.queues[q];
-  result.executed.emplace_back(queue.code.size());
-  if (options.record)
-    queues[q].visits.resize(queue.code.size());
-  for (size_t pc = 0; pc != queue.code.size(); ++pc) {
-    const Instruction &i = queue.code[pc];
-    Timed &t = queues[q].code[pc];
-    t.silent = i.op() != Opcode::SetSemaphore && i.op() != Opcode::Drain;
-    for (const Wait &wait : i.waits) {
-      t.silent &= !wait.ref.present();
-      if (i.op() == Opcode::LoadWeights && wait.ref.present()) {
-        unsigned slots = wait.ref.ring() < 0
-                             ? 1
-                             : program.ringDepth(q, unsigned(wait.ref.ring()));
-        for (unsigned s = 0; s != slots; ++s)
-          if (wait.ref.base() + s < weightView.size())
-            weightView[wait.ref.base() + s] = true;
-      }
-    }
-    for (const Update &update : i.updates)
-      t.silent &= !update.ref.present();
-    switch (i.op()) {
-    case Opcode::Nop:
-    case Opcode::Loop:
-    case Opcode::End:
-    case Opcode::Advance:
-    case Opcode::SetSemaphore:
-    case Opcode::Drain:
-      t.isControl = true;
-      continue;
-    default:
-      break;
-    }
-    t.isTransfer = i.isTransfer();
-    t.fillsTable =
-        i.op() == Opcode::Activate && Timing::needsTable(Function(i.sub[0]));
-    if (t.isTransfer || queue.engine == Engine::Tensor)
-      continue;
-    bool carries = i.op() == Opcode::Reduce ? i.has(flag::reduceCarry)
-                                            : i.has(flag::accCarry);
-    for (const OperandInfo &operand : opcodeInfo(i.opcode)->operands) {
-      const Access *access = program.access(i, operand.slot);
-      if (!access || access->space == Space::Index)
-        continue;
-      t.inPsum |= access->space == Space::Psum;
-      uint8_t bit = uint8_t(1u << operand.slot);
-      if (operand.mode != OperandMode::Read)
-        t.writes |= bit;
-      if (operand.mode == OperandMode::Read ||
-          (operand.mode == OperandMode::Accumulate && carries))
-        t.reads |= bit;
-    }
-  }
-}
 
 const Cost &Timer::costOf(unsigned q, unsigned pc, bool slow) {
   Timed &t = queues[q].code[pc];
@@ -142,23 +87,6 @@ Ticks Timer::longer(unsigned q, Ticks time) const {
   return time + time / 1024 * Ticks(queues[q].lot % 257);
 }
 
-/// The bytes that an operand spans.
-Span2d Timer::spanOf(const TimedQueue &queue, const Access &access) const {
-  Span2d span;
-  span.space = access.space;
-  span.firstPartition = access.partition;
-  span.lastPartition = access.partition + access.partitions - 1;
-  span.low = access.offset + int64_t(queue.stream.value(access.affine));
-  span.high = span.low;
-  int64_t bytes = dtypeBytes(access.dtype);
-  for (unsigned d = 0; d != access.rank; ++d) {
-    int64_t reach = access.step[d] * (int64_t(access.count[d]) - 1) * bytes;
-    (reach < 0 ? span.low : span.high) += reach;
-  }
-  span.high += bytes;
-  return span;
-}
-
 //===----------------------------------------------------------------------===//
 // Before the waits
 //===----------------------------------------------------------------------===//
@@ -167,15 +95,11 @@ Span2d Timer::spanOf(const TimedQueue &queue, const Access &access) const {
 /// queue has come to it.
 void Timer::prepare(unsigned q) {
   TimedQueue &queue = queues[q];
-  const bool tensor = program.queues[q].engine == Engine::Tensor;
-  for (;;) {
+  while (!stopped) {
     if (queue.stream.done()) {
       queue.phase = TimedQueue::Ended;
       return;
     }
-    unsigned pc = queue.stream.at();
-    const Instruction &i = queue.stream.now();
-    const Timed &t = queue.code[pc];
     if (++steps > options.maxSteps) {
       find("SIM-STEPS",
            "the program is not at its end after " + Twine(options.maxSteps) +
@@ -184,7 +108,8 @@ void Timer::prepare(unsigned q) {
       stopped = true;
       return;
     }
-    if (Ticks there = queue.fetcher.available(pc, queue.sequencer);
+    if (Ticks there =
+            queue.fetcher.available(queue.stream.at(), queue.sequencer);
         there > queue.sequencer) {
       queue.sequencer = there;
       account(q, there, Stall::Fetch);
@@ -195,79 +120,84 @@ void Timer::prepare(unsigned q) {
     queue.reason = Stall::Idle;
     queue.cause = queue.before;
     queue.semaphore = -1;
+    const Timed &t = queue.code[queue.stream.at()];
     bool enabled = queue.stream.enabled();
-    if (enabled && !(t.isControl && t.silent)) {
-      queue.phase = TimedQueue::Pending;
-      queue.released = false;
-      queue.asked = 0;
-      if (i.op() == Opcode::Drain)
-        delay(queue, tensor ? std::max(queue.allDone, drained) : queue.allDone,
-              Stall::Dependency, queue.before);
-      else if (t.isTransfer) {
-        if (queue.triggered)
-          delay(queue, queue.lastTrigger + queue.spacing, Stall::Spacing,
-                queue.before);
-        delay(queue, queue.allDone, Stall::Dependency, queue.before);
-      } else if (tensor && !t.isControl)
-        prepareTensor(queue, i, t);
-      else if (!t.isControl) {
-        findWrites(queue, i, t);
-        findBanks(queue, i, t);
-      }
-      queue.asked = queue.at;
-      return;
+    if (!enabled || t.isSilent) {
+      finishSilent(q, enabled);
+      continue;
     }
-    // Nobody else takes notice: done with it at once.
-    Ticks begin = queue.sequencer, time = 0;
-    queue.stream.step(enabled);
-    if (!enabled)
-      time = timing.skip();
-    else if (i.op() != Opcode::End || queue.stream.at() == i.imm[1] + 1)
-      time = longer(q, costOf(q, pc, false).portFree);
-    queue.sequencer = begin + time;
-    account(q, queue.sequencer, Stall::Control);
-    queue.allDone = std::max(queue.allDone, queue.sequencer);
-    end = std::max(end, queue.sequencer);
-    if (queue.sequencer > longestTime)
-      return tooLong();
-    ++(enabled ? result.engines[q].executed : result.engines[q].skipped);
-    result.executed[q][pc] += enabled;
-    if (!options.record)
-      continue;
-    uint32_t visit = queue.visits[pc]++;
-    if (!enabled)
-      continue;
-    Span span{q, pc, visit, Stall::Idle, queue.before};
-    span.ready = span.start = begin;
-    span.sourceFree = span.portFree = span.done = begin + time;
-    queue.before = {Cause::Instruction, uint32_t(result.spans.size())};
-    result.spans.push_back(span);
+    queue.phase = TimedQueue::Pending;
+    queue.released = false;
+    if (queue.stream.now().op() == Opcode::Drain)
+      delay(q, queue.allDone, Stall::Dependency, queue.before);
+    else if (t.isTransfer)
+      prepareTransfer(q);
+    else if (!t.isControl)
+      program.queues[q].engine == Engine::Tensor ? prepareTensor(q)
+                                                 : prepareElements(q);
+    queue.asked = queue.at;
+    return;
   }
+}
+
+/// Nobody else takes notice of the next instruction: done with it at once.
+void Timer::finishSilent(unsigned q, bool enabled) {
+  TimedQueue &queue = queues[q];
+  const Instruction &i = queue.stream.now();
+  unsigned pc = queue.stream.at();
+  Ticks begin = queue.sequencer;
+  queue.stream.step(enabled);
+  Cost cost;
+  if (!enabled)
+    cost.portFree = timing.skip();
+  else if (i.op() != Opcode::End || queue.stream.at() == i.imm[1] + 1)
+    cost.portFree = costOf(q, pc, false).portFree;
+  cost.portFree = longer(q, cost.portFree);
+  cost.sourceFree = cost.done = cost.portFree;
+  queue.sequencer = begin + cost.portFree;
+  account(q, queue.sequencer, Stall::Control);
+  queue.allDone = std::max(queue.allDone, queue.sequencer);
+  end = std::max(end, queue.sequencer);
+  if (queue.sequencer > longestTime)
+    tooLong();
+  ++(enabled ? result.engines[q].executed : result.engines[q].skipped);
+  result.executed[q][pc] += enabled;
+  if (!options.record)
+    return;
+  if (enabled)
+    record(q, pc, begin, cost);
+  else
+    ++queue.visits[pc];
 }
 
 /// The two ports of the tensor engine (see Timing.h).
-void Timer::prepareTensor(TimedQueue &queue, const Instruction &i,
-                          const Timed &) {
-  if (i.op() != Opcode::LoadWeights) {
-    if (queue.port > queue.at) {
-      queue.ready = queue.at = queue.port;
-      queue.cause = streamer;
-    }
-    delay(queue, loaded, Stall::Weights, loader);
-    return;
+void Timer::prepareTensor(unsigned q) {
+  TimedQueue &queue = queues[q];
+  bool load = queue.stream.now().op() == Opcode::LoadWeights;
+  if (Ticks port = load ? weightPort : queue.port; port > queue.at) {
+    queue.ready = queue.at = port;
+    queue.cause = load ? loader : streamer;
   }
-  if (weightPort > queue.at) {
-    queue.ready = queue.at = weightPort;
-    queue.cause = loader;
-  }
-  delay(queue, place, Stall::Weights, placeHolder);
+  if (!load)
+    return delay(q, loaded, Stall::Weights, loader);
+  delay(q, place, Stall::Weights, placeHolder);
   if (machine.tensor.serialiseOnDrain)
-    delay(queue, drained, Stall::Weights, placeHolder);
+    delay(q, drained, Stall::Weights, placeHolder);
 }
 
-/// Results of its own queue that the instruction reads and that are on their way.
-void Timer::findWrites(TimedQueue &queue, const Instruction &i,
-                       const Timed &t) {
+void Timer::prepareTransfer(unsigned q) {
+  TimedQueue &queue = queues[q];
+  if (queue.triggered)
+    delay(q, queue.lastTrigger + queue.spacing, Stall::Spacing, queue.before);
+  delay(q, queue.allDone, Stall::Dependency, queue.before);
+}
+
+/// Results of its own queue that the instruction reads and that are on their way;
+/// the banks that it will hold.
+void Timer::prepareElements(unsigned q) {
+  TimedQueue &queue = queues[q];
+  const Instruction &i = queue.stream.now();
+  const Timed &t = queue.code[queue.stream.at()];
   Ticks same = timing.time().fromPs(machine.semaphore.sameEnginePs);
   llvm::erase_if(queue.writes, [&](const TimedQueue::Write &write) {
     return write.done + same <= queue.at;
@@ -275,14 +205,11 @@ void Timer::findWrites(TimedQueue &queue, const Instruction &i,
   for (unsigned slot = 0; slot != 5 && !queue.writes.empty(); ++slot) {
     if (!(t.reads >> slot & 1u))
       continue;
-    Span2d read = spanOf(queue, *program.access(i, slot));
+    ByteRange read = byteRange(queue.stream, *program.access(i, slot));
     for (const TimedQueue::Write &write : queue.writes)
       if (write.where.meets(read))
-        delay(queue, write.done + same, Stall::Dependency, write.by);
+        delay(q, write.done + same, Stall::Dependency, write.by);
   }
-}
-
-void Timer::findBanks(TimedQueue &queue, const Instruction &i, const Timed &t) {
   queue.banks = 0;
   if (!t.inPsum ||
       !(machine.psum.bankConflicts || machine.psum.vectorScalarExclusive))
@@ -315,9 +242,9 @@ void Timer::compete(unsigned q, Ticks now) {
   if (!queue.released)
     queue.asked = now;
   queue.released = true;
-  if (t.fillsTable && table != queue.stream.now().sub[0]) {
+  if (t.needsTable && table != queue.stream.now().sub[0]) {
     table = queue.stream.now().sub[0];
-    delay(queue, now + timing.tableLoad(), Stall::Table, queue.before);
+    delay(q, now + timing.tableLoad(), Stall::Table, queue.before);
     if (queue.at > now)
       return;
   }
@@ -327,21 +254,21 @@ void Timer::compete(unsigned q, Ticks now) {
     queue.awake = true;
     if (t.transfer.wake &&
         (!queue.triggered || now > queue.lastTrigger + queue.spacing)) {
-      delay(queue, now + t.transfer.wake, Stall::Spacing, queue.before);
+      delay(q, now + t.transfer.wake, Stall::Spacing, queue.before);
       return;
     }
   }
   Cause holder;
   Ticks free = conflict(q, now, holder);
   if (free > now)
-    delay(queue, free, Stall::Port, holder);
+    delay(q, free, Stall::Port, holder);
   else
     start(q, now);
 }
 
 /// The instant from which the ports and banks that the next instruction of a
 /// queue needs are free.
-Ticks Timer::conflict(unsigned q, Ticks now, Cause &holder) const {
+Ticks Timer::conflict(unsigned q, Ticks now, Cause &holder) {
   const TimedQueue &queue = queues[q];
   const Timed &t = queue.code[queue.stream.at()];
   Engine engine = program.queues[q].engine;
@@ -356,7 +283,9 @@ Ticks Timer::conflict(unsigned q, Ticks now, Cause &holder) const {
     auto pair = [&](Engine a, Engine b) {
       return (engine == a && its == b) || (engine == b && its == a);
     };
-    bool fast = engine == Engine::Vector ? t.cost[0].fastMode : other.holdFast;
+    bool fast = engine == Engine::Vector
+                    ? costOf(q, queue.stream.at(), false).fastMode
+                    : other.holdFast;
     bool excluded = false;
     if (pair(Engine::Vector, Engine::Gpsimd))
       excluded = machine.sbuf.vectorGpsimdExclusive ||
@@ -383,14 +312,14 @@ void Timer::start(unsigned q, Ticks now) {
   const Instruction &i = queue.stream.now();
   unsigned pc = queue.stream.at();
   const Timed &t = queue.code[pc];
-  EngineTime &engine = result.engines[q];
-  const bool tensor = program.queues[q].engine == Engine::Tensor;
+  const bool onTensor =
+      program.queues[q].engine == Engine::Tensor && !t.isControl;
 
   Cause self;
   if (options.record)
     self = {Cause::Instruction, uint32_t(result.spans.size())};
   Cost full = costOf(q, pc, false), cost = full;
-  if (tensor && !t.isControl) {
+  if (onTensor) {
     bool slow = clock.slowAt(now);
     if (i.op() == Opcode::LoadWeights && firstLoad)
       cost = full = timing.firstLoadCost(program, q, i, slow);
@@ -402,64 +331,64 @@ void Timer::start(unsigned q, Ticks now) {
     }
   }
   if (options.jitterSeed)
-    for (Ticks Cost::*instant :
-         {&Cost::issue, &Cost::sourceFree, &Cost::portFree, &Cost::done})
+    for (Ticks Cost::*instant : {&Cost::issue, &Cost::sourceFree,
+                                 &Cost::portFree, &Cost::done, &Cost::ready})
       cost.*instant = longer(q, cost.*instant);
-  account(q, now + cost.issue, Stall::Issue);
 
-  ++engine.executed;
+  ++result.engines[q].executed;
   ++result.executed[q][pc];
-  if (tensor && !t.isControl)
-    startTensor(q, i, now, cost, full);
-  else {
+  account(q, now + cost.issue, Stall::Issue);
+  if (onTensor) {
+    startTensor(q, now, cost, full, self);
+  } else {
     queue.sequencer = now + cost.portFree;
     if (t.isControl)
       account(q, queue.sequencer, Stall::Control);
     else
       busy(q, queue.sequencer, 0);
   }
-  if (t.isTransfer)
-    startTransfer(q, i, t, now, self);
-  else {
-    queue.allDone = std::max(queue.allDone, now + cost.done);
-    end = std::max(end, now + std::max(cost.done, cost.portFree));
-    update(q, i, now + cost.done, self);
-  }
   for (unsigned slot = 0; slot != 5; ++slot)
     if (t.writes >> slot & 1u)
-      queue.writes.push_back(
-          {spanOf(queue, *program.access(i, slot)), now + cost.done, self});
+      queue.writes.push_back({byteRange(queue.stream, *program.access(i, slot)),
+                              now + cost.done, self});
   if (t.reads | t.writes) {
     queue.holdEnd = now + cost.sourceFree;
     queue.holdFast = cost.fastMode;
     queue.holdBanks = queue.banks;
     queue.holder = self;
   }
-
-  if (options.record) {
-    Span span{
-        q, pc, queue.visits[pc]++, queue.reason, queue.cause, queue.semaphore};
-    span.ready = queue.ready;
-    span.start = now;
-    span.sourceFree = now + cost.sourceFree;
-    span.portFree = now + cost.portFree;
-    span.done = now + cost.done;
-    result.spans.push_back(span);
-    queue.before = self;
+  if (t.isTransfer) {
+    trigger(q, now, self);
+  } else {
+    queue.allDone = std::max(queue.allDone, now + cost.done);
+    update(q, i, now + cost.done, self);
   }
+  end = std::max(end, now + std::max(cost.done, cost.portFree));
+  if (options.record)
+    record(q, pc, now, cost);
   queue.stream.step(true);
   prepare(q);
 }
 
-void Timer::startTensor(unsigned q, const Instruction &i, Ticks now,
-                        const Cost &cost, const Cost &full) {
+void Timer::record(unsigned q, unsigned pc, Ticks now, const Cost &cost) {
+  TimedQueue &queue = queues[q];
+  Span span{
+      q, pc, queue.visits[pc]++, queue.reason, queue.cause, queue.semaphore};
+  span.ready = queue.ready;
+  span.start = now;
+  span.sourceFree = now + cost.sourceFree;
+  span.portFree = now + cost.portFree;
+  span.done = now + cost.done;
+  queue.before = {Cause::Instruction, uint32_t(result.spans.size())};
+  result.spans.push_back(span);
+}
+
+void Timer::startTensor(unsigned q, Ticks now, const Cost &cost,
+                        const Cost &full, Cause self) {
   TimedQueue &queue = queues[q];
   EngineTime &engine = result.engines[q];
   queue.sequencer = now + cost.issue;
-  Cause self = options.record
-                   ? Cause{Cause::Instruction, uint32_t(result.spans.size())}
-                   : Cause{};
-  if (i.op() == Opcode::LoadWeights) {
+  if (queue.stream.now().op() == Opcode::LoadWeights) {
     firstLoad = false;
     weightPort = now + cost.portFree;
     loaded = now + cost.ready;
@@ -471,7 +400,7 @@ void Timer::startTensor(unsigned q, const Instruction &i, Ticks now,
   }
   queue.port = now + cost.portFree;
   streamer = self;
-  busy(q, queue.port, cost.portFree - full.portFree);
+  busy(q, queue.port, std::max<Ticks>(0, cost.portFree - full.portFree));
   engine.work += full.work;
   clock.stream(now + cost.issue, now + cost.sourceFree, cost.work);
   drained = std::max(drained, now + cost.done);
@@ -483,52 +412,4 @@ void Timer::startTensor(unsigned q, const Instruction &i, Ticks now,
     placeHolder = self;
   }
   loadUsed = true;
-}
-
-void Timer::startTransfer(unsigned q, const Instruction &i, const Timed &t,
-                          Ticks now, Cause self) {
-  TimedQueue &queue = queues[q];
-  queue.triggered = true;
-  queue.awake = false;
-  queue.lastTrigger = now;
-  queue.spacing = t.transfer.spacing;
-  Transfer transfer{&i, q, {}, 0};
-  bool updates = false;
-  for (unsigned u = 0; u != 2; ++u) {
-    updates |= i.updates[u].ref.present();
-    transfer.semaphores[u] = queue.stream.semaphore(i.updates[u].ref);
-  }
-  uint64_t engines = uint64_t(machine.dma.engines);
-  uint64_t perEngine = uint64_t(machine.dma.partitionsPerEngine);
-  transfer.shares = int64_t(
-      updates
-          ? engines
-          : std::min(engines, (t.transfer.rows + perEngine - 1) / perEngine));
-  uint32_t id = uint32_t(transfers.size());
-  if (unused.empty()) {
-    transfers.push_back(transfer);
-  } else {
-    id = unused.back();
-    unused.pop_back();
-    transfers[id] = transfer;
-  }
-  if (++underWay > mostUnderWay) {
-    find("SIM-MEMORY",
-         "more than " + Twine(mostUnderWay) +
-             " transfers are under way at once",
-         int(q));
-    stopped = true;
-    return;
-  }
-  Ticks ready = now + longer(q, t.transfer.firstData + t.transfer.lag);
-  end = std::max({end, ready, now + t.transfer.issue});
-  if (options.record) {
-    TransferSpan span;
-    span.span = self.index;
-    span.ring = i.sub[0];
-    span.ready = span.start = span.dataDone = span.done = ready;
-    span.cause = self;
-    result.transfers.push_back(span);
-  }
-  dma.add(id, t.transfer, i.sub[0], updates, ready);
 }

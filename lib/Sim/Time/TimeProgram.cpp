@@ -50,8 +50,12 @@ Timer::Timer(const Program &program, const TimeOptions &options,
   for (const SemaphoreInfo &s : program.semaphores)
     counters.insert(counters.end(), 2, s.initial);
   weightView.resize(program.semaphores.size());
-  for (unsigned q = 0; q != program.queues.size(); ++q)
-    decode(q);
+  for (unsigned q = 0; q != program.queues.size(); ++q) {
+    findWeightViews(q);
+    result.executed.emplace_back(program.queues[q].code.size());
+    if (options.record)
+      queues[q].visits.resize(program.queues[q].code.size());
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -134,6 +138,20 @@ bool Timer::waitsHold(unsigned q) const {
   return holds(q, i.waits[0]) && holds(q, i.waits[1]);
 }
 
+/// Loads of weights may see semaphores later than others.
+void Timer::findWeightViews(unsigned q) {
+  for (const Instruction &i : program.queues[q].code)
+    for (const Wait &wait : i.waits) {
+      if (i.op() != Opcode::LoadWeights || !wait.ref.present())
+        continue;
+      unsigned slots = wait.ref.ring() < 0
+                           ? 1
+                           : program.ringDepth(q, unsigned(wait.ref.ring()));
+      for (unsigned s = 0; s != slots; ++s)
+        weightView[wait.ref.base() + s] = true;
+    }
+}
+
 /// An update happens at `done`; its waiters see it later.
 void Timer::post(unsigned semaphore, int64_t amount, bool sets, Ticks done,
                  bool fromTransfer, Cause by) {
@@ -187,53 +205,6 @@ void Timer::update(unsigned q, const Instruction &i, Ticks done, Cause by) {
       post(stream.semaphore(u.ref), u.amount, false, done, false, by);
   if (i.op() == Opcode::SetSemaphore)
     post(i.imm[0], int32_t(i.imm[1]), true, done, false, by);
-}
-
-void Timer::shareDone(const ShareDone &share) {
-  end = std::max(end, share.done);
-  if (share.transfer != shares.transfer || share.done != shares.done)
-    postShares();
-  shares.transfer = share.transfer;
-  shares.done = share.done;
-  shares.number += int64_t(share.engines.size());
-  if (!options.record)
-    return;
-  TransferSpan &span = result.transfers[share.transfer];
-  for (unsigned e : share.engines) {
-    if (share.packets) {
-      result.shares.push_back({share.transfer, e, share.start, share.done,
-                               share.bytes, share.packets});
-      span.start = span.bytes ? std::min(span.start, share.start) : share.start;
-      span.bytes += share.bytes;
-      span.dataDone = std::max(span.dataDone, share.dataDone);
-    }
-    if (share.done > span.done) {
-      span.done = share.done;
-      span.cause = share.start > span.ready && lastOn[e].kind
-                       ? lastOn[e]
-                       : Cause{Cause::Instruction, span.span};
-    }
-    lastOn[e] = {Cause::Transfer, share.transfer};
-  }
-}
-
-/// The updates of engines that were done with a transfer at one instant.
-void Timer::postShares() {
-  if (!shares.number)
-    return;
-  Transfer &transfer = transfers[shares.transfer];
-  transfer.shares -= shares.number;
-  if (transfer.shares == 0) {
-    --underWay;
-    if (!options.record)
-      unused.push_back(shares.transfer);
-  }
-  for (unsigned u = 0; u != 2; ++u)
-    if (const Update &update = transfer.instruction->updates[u];
-        update.ref.present())
-      post(transfer.semaphores[u], update.amount * shares.number, false,
-           shares.done, true, {Cause::Transfer, shares.transfer});
-  shares = {};
 }
 
 Finding &Timer::find(const char *code, const Twine &message, int queue) {

@@ -4,10 +4,10 @@
 #ifndef FACET_LIB_SIM_TIME_TIMER_H
 #define FACET_LIB_SIM_TIME_TIMER_H
 
-#include "../Stream.h"
 #include "Dma.h"
 #include "Fetcher.h"
 #include "TensorClock.h"
+#include "Timed.h"
 
 #include "llvm/ADT/SmallVector.h"
 
@@ -15,40 +15,11 @@
 
 namespace facet::sim {
 
-/// What is the same at every visit of an instruction.
-struct Timed {
-  Cost cost[2]; // at full rate, slow
-  bool known[2] = {false, false};
-  TransferCost transfer;
-  bool isTransfer = false;
-  /// Takes the sequencer only: loops, rings, nop, set_semaphore, drain.
-  bool isControl = false;
-  /// No waits, no updates: nobody else takes notice of it.
-  bool silent = false;
-  bool fillsTable = false;
-  /// Operands that it reads (writes) and that later (earlier) instructions of
-  /// its queue may have written: bit per slot.
-  uint8_t reads = 0, writes = 0;
-  bool inPsum = false;
-};
-
-/// The bytes an operand spans, in every one of its partitions.
-struct Span2d {
-  Space space = Space::Sbuf;
-  uint32_t firstPartition = 0, lastPartition = 0;
-  int64_t low = 0, high = 0;
-  bool meets(const Span2d &other) const {
-    return space == other.space && firstPartition <= other.lastPartition &&
-           other.firstPartition <= lastPartition && low < other.high &&
-           other.low < high;
-  }
-};
-
 /// One queue and where it is in time.
 struct TimedQueue {
   TimedQueue(const Program &program, unsigned queue)
       : stream(program, queue), fetcher(program, queue),
-        code(program.queues[queue].code.size()) {}
+        code(timedCode(program, queue)) {}
 
   Stream stream;
   Fetcher fetcher;
@@ -93,7 +64,7 @@ struct TimedQueue {
   uint64_t banks = 0; // of the present instruction
 
   struct Write {
-    Span2d where;
+    ByteRange where;
     Ticks done;
     Cause by;
   };
@@ -102,6 +73,8 @@ struct TimedQueue {
   uint64_t lot = 0; // of the present instruction, in a run with jitter
 };
 
+/// Engines.cpp: the instructions of a queue; TimeProgram.cpp: the order of
+/// events, semaphores; Triggers.cpp: transfers.
 class Timer {
 public:
   Timer(const Program &program, const TimeOptions &options, TimeResult &result);
@@ -122,20 +95,20 @@ private:
 
   // The next instruction of a queue.
   void prepare(unsigned queue);
-  void prepareTensor(TimedQueue &queue, const Instruction &i, const Timed &t);
-  void findWrites(TimedQueue &queue, const Instruction &i, const Timed &t);
-  void findBanks(TimedQueue &queue, const Instruction &i, const Timed &t);
+  void finishSilent(unsigned queue, bool enabled);
+  void prepareTensor(unsigned queue);
+  void prepareTransfer(unsigned queue);
+  void prepareElements(unsigned queue);
   void reach(unsigned queue, Ticks now);
   bool holds(unsigned queue, const Wait &wait) const;
   bool waitsHold(unsigned queue) const;
   void compete(unsigned queue, Ticks now);
-  Ticks conflict(unsigned queue, Ticks now, Cause &holder) const;
+  Ticks conflict(unsigned queue, Ticks now, Cause &holder);
   void start(unsigned queue, Ticks now);
-  void startTensor(unsigned queue, const Instruction &i, Ticks now,
-                   const Cost &cost, const Cost &full);
-  void startTransfer(unsigned queue, const Instruction &i, const Timed &t,
-                     Ticks now, Cause self);
-  void delay(TimedQueue &queue, Ticks until, Stall reason, Cause cause);
+  void startTensor(unsigned queue, Ticks now, const Cost &cost,
+                   const Cost &full, Cause self);
+  void record(unsigned queue, unsigned pc, Ticks now, const Cost &cost);
+  void delay(unsigned queue, Ticks until, Stall reason, Cause cause);
   void account(unsigned queue, Ticks until, Stall reason);
   void busy(unsigned queue, Ticks until, Ticks slowed);
 
@@ -144,13 +117,15 @@ private:
   void post(unsigned semaphore, int64_t amount, bool sets, Ticks done,
             bool fromTransfer, Cause by);
   void deliver(const Delivery &delivery);
+  void findWeightViews(unsigned queue);
+
+  // Transfers (Triggers.cpp).
+  void trigger(unsigned queue, Ticks now, Cause self);
   void shareDone(const ShareDone &share);
   void postShares();
 
-  Span2d spanOf(const TimedQueue &queue, const Access &access) const;
   const Cost &costOf(unsigned queue, unsigned pc, bool slow);
   Ticks longer(unsigned queue, Ticks time) const;
-  void decode(unsigned queue);
   void finish();
   void tooLong();
   void deadlock();
@@ -181,7 +156,6 @@ private:
   /// What a transfer needs until it is done.
   struct Transfer {
     const Instruction *instruction;
-    unsigned queue;
     unsigned semaphores[2];
     int64_t shares; // that are not done
   };

@@ -301,6 +301,20 @@ TEST(Time, m9_two_readers_of_a_bank_take_turns) {
   EXPECT_EQ(both(2048), 512);
 }
 
+TEST(Time, vector_in_a_fast_mode_and_gpsimd_take_turns) {
+  Machine machine = shippedMachine("systolic");
+  machine.sbuf.fastModeExclusive = 1;
+  machine.semaphore.standalonePs = 10000;
+  // Vector comes 10 ns later.
+  std::string both =
+      ".queue vector\nnop\n" + copy(200) + ".queue gpsimd\n" + copy(150);
+  EXPECT_EQ(time(program(machine, both)).ns(), 10 + 200);
+  machine.vector.fastModes = 1; // 100 ns
+  sim::TimeResult t = time(program(machine, both));
+  EXPECT_EQ(t.ns(), 150 + 100);
+  EXPECT_EQ(t.engines[0].stall(Stall::Port), 140 * t.ticksPerNs);
+}
+
 TEST(Time, a_deadlock_is_reported) {
   Program p = program(shippedMachine("systolic"),
                       ".semaphore never\n.queue vector\n" + copy(10) +
@@ -337,6 +351,11 @@ TEST(Time, the_tensor_clock_is_slow_until_it_was_busy) {
   sim::TimeOptions options;
   options.clockPhasePs = 700000;
   EXPECT_EQ(time(program(machine, matmuls(3)), options).ns(), 2 * 1024 + 512);
+  // No gap in a slow window: less time than at full rate is no negative stall.
+  machine.tensor.gapPs = 900000;
+  sim::TimeResult slow = time(program(machine, matmuls(1)));
+  EXPECT_EQ(slow.engines[0].stall(Stall::Clock), 0);
+  machine.tensor.gapPs = 0;
   // A recorded clock.
   options = {};
   options.slowWindows = {false, false, true};
