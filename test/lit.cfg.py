@@ -13,9 +13,11 @@
 #   %examples %machines %include %source %build      folders
 #   %prefix              an installation of this build, shared by test/Package
 #
-# Features for REQUIRES and UNSUPPORTED: clang gcc gfortran meson root asan, and the
-# CPU's levels: x86-64-v2 x86-64-v3 x86-64-v4 znver4.
+# Features for REQUIRES and UNSUPPORTED: clang gcc gfortran meson root asan
+# python-package (nanobind was there when this build was configured) jax torch (the
+# interpreter has them), and the CPU's levels: x86-64-v2 x86-64-v3 x86-64-v4 znver4.
 
+import glob
 import os
 import shutil
 
@@ -110,5 +112,10 @@ for tool in ("meson",):
         features.add(tool)
 if os.geteuid() == 0:
     features.add("root")
+if config.python_package:
+    features.add("python-package")
+    for name in ("jax", "torch"):  # heavy, so the tests only use what is there
+        if glob.glob(os.path.join(os.path.dirname(os.path.dirname(config.python)), "lib", "python3*", "site-packages", name)):
+            features.add(name)
 if "address" in config.sanitize:
     features.add("asan")

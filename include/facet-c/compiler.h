@@ -74,7 +74,8 @@ typedef struct facetc_options {
   uint32_t size;     /**< sizeof(facetc_options) as the caller knows it */
   const char *name;  /**< stands for the text in messages; imports are looked for
                           beside it. NULL: "<text>" */
-  const char *target; /**< as --target= takes it. NULL: its default */
+  const char *target; /**< as --target= takes it. NULL: "native", the highest
+                           level of this machine */
   const char *const *defines;      /**< sizes to fix: "M=1,16,*" */
   const char *const *include_dirs; /**< where to look for imports too */
   const char *const *warnings;     /**< "perf", "no-unused", "error" as behind -W */

@@ -110,8 +110,8 @@ static bool compile(const char *text, size_t bytes, const char *kind,
   request.kind = kind;
   if (options.name)
     request.name = options.name;
-  if (options.target)
-    request.options.push_back(std::string("--target=") + options.target);
+  request.options.push_back(std::string("--target=") +
+                            (options.target ? options.target : "native"));
   if (forThisProcess) // as `facet run` does: no name is taken then
     request.options.push_back("--namespace=facetc");
   addAll("-D", options.defines, request.options);
