@@ -29,6 +29,10 @@
 #include <cstring>
 
 #if defined(__x86_64__)
+#if defined(__GNUC__) && !defined(__clang__)
+// Its own headers start some results from variables that they leave alone.
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
 #include <immintrin.h>
 #endif
 
@@ -64,8 +68,8 @@ static unsigned leastExponent(const uint8_t *bits, size_t n) {
 }
 
 template <size_t N>
-static FACET_ALWAYS_INLINE void
-packPair(const uint8_t *first, const uint8_t *second, uint32_t *out) {
+static FACET_ALWAYS_INLINE void packPair(const uint8_t *first,
+                                         const uint8_t *second, uint32_t *out) {
   for (size_t i = 0; i != N; ++i)
     out[i] = uint32_t(half(first, i)) << 16 | half(second, i);
 }
@@ -193,6 +197,11 @@ static bool packPairs(const sim::Moving &x, const sim::PackedWeights &weights,
 #define FACET_BF16_TARGET                                                      \
   __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16")))
 
+FACET_BF16_TARGET static inline __m512i pairUp(__m256i high, __m256i low) {
+  return _mm512_or_si512(_mm512_slli_epi32(_mm512_cvtepu16_epi32(high), 16),
+                         _mm512_cvtepu16_epi32(low));
+}
+
 /// packPairs of a whole block.
 FACET_BF16_TARGET static bool packPairsWhole(const sim::Moving &x,
                                              const sim::PackedWeights &weights,
@@ -207,14 +216,10 @@ FACET_BF16_TARGET static bool packPairsWhole(const sim::Moving &x,
       least =
           _mm512_mask_min_epu16(least, _mm512_test_epi16_mask(row, magnitude),
                                 least, _mm512_and_si512(row, exponent));
-    auto both = [](__m256i high, __m256i low) FACET_BF16_TARGET {
-      return _mm512_or_si512(_mm512_slli_epi32(_mm512_cvtepu16_epi32(high), 16),
-                             _mm512_cvtepu16_epi32(low));
-    };
     _mm512_store_si512(
-        out, both(_mm512_castsi512_si256(a), _mm512_castsi512_si256(b)));
-    _mm512_store_si512(out + 16, both(_mm512_extracti64x4_epi64(a, 1),
-                                      _mm512_extracti64x4_epi64(b, 1)));
+        out, pairUp(_mm512_castsi512_si256(a), _mm512_castsi512_si256(b)));
+    _mm512_store_si512(out + 16, pairUp(_mm512_extracti64x4_epi64(a, 1),
+                                        _mm512_extracti64x4_epi64(b, 1)));
   }
   alignas(64) uint16_t lanes[32];
   _mm512_store_si512(lanes, least);

@@ -168,6 +168,16 @@ uint64_t sim::fromFloat(float value, DType type, bool saturate) {
   return rounded.bitcastToAPInt().getZExtValue();
 }
 
+void sim::toBF16(const float *values, size_t n, uint8_t *out) {
+  uint32_t nan = uint32_t(canonicalNaNOf(DType::BF16));
+  for (size_t i = 0; i != n; ++i) {
+    uint32_t bits = llvm::bit_cast<uint32_t>(values[i]);
+    uint32_t rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+    uint16_t half = uint16_t((bits & 0x7fffffff) > 0x7f800000 ? nan : rounded);
+    std::memcpy(out + 2 * i, &half, 2);
+  }
+}
+
 uint64_t sim::fromInt(int32_t value, DType type, bool saturate) {
   if (dtypeIsFloat(type))
     return fromFloat(float(value), type, saturate);

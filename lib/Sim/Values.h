@@ -26,6 +26,9 @@ uint64_t fromInt(int32_t value, DType type, bool saturate);
 /// n elements that lie one after another, as toFloat.
 void toFloats(const uint8_t *packed, DType type, size_t n, float *out);
 
+/// n values as bf16, as fromFloat without saturation.
+void toBF16(const float *values, size_t n, uint8_t *out);
+
 /// An operation on f32, rounded once; a NaN result is canonical.
 float applyFloat(Alu op, float a, float b);
 /// The same on i32, wrapping.

@@ -62,6 +62,12 @@ run(good.replace("update(b += 1), ", "").replace("wait(b >= 1)", "wait(a >= 16)"
     "which writes them",
     "note: no semaphore says that the former is done: update(NEW += 1) in queue vector, instruction 0 (copy) and "
     "wait(NEW >= 1) before queue sync, instruction 1 (dma_copy) would order the two")
+# An update of a later instruction says it too.
+later = good.replace("update(b += 1), loc", "loc").replace(".queue sync", "nop update(b += 1)\n.queue sync")
+run(later)
+run(later.replace(", wait(b >= 1)", ""),
+    "note: wait(b >= 1) before queue sync, instruction 1 (dma_copy) would order the two; queue vector, instruction 1 (nop) "
+    "makes that update")
 # Only bytes that both touch race.
 run(good.replace("wait(a >= 16), ", "").replace("src=sbuf.f32[0:4, 0, 8]", "src=sbuf.f32[0:4, 24, 8]"),
     "note: both touch bytes 24 to 31 of partitions 0 to 3 of sbuf")
@@ -197,8 +203,9 @@ for text, redundant in ((implied, 1), (good, 0), (implied.replace("wait(a >= 16)
     assert not redundant or remark in done.stderr, done.stderr
 
 # Many pairs, and programs that are too long.
-fills = "".join(f"fill dst=sbuf.f32[0:4, {32 * i}, 8], value=1.0\n" for i in range(24))
-run(f".queue vector\n{fills}.queue gpsimd\n{fills}.queue sync\n{STORE}", "SIM-RACE-MORE: 5 more races were found")
+for count, more in ((24, "5 more races were found"), (20, "1 more race was found")):
+    fills = "".join(f"fill dst=sbuf.f32[0:4, {32 * i}, 8], value=1.0\n" for i in range(count))
+    run(f".queue vector\n{fills}.queue gpsimd\n{fills}.queue sync\n{STORE}", "SIM-RACE-MORE: " + more)
 long = good.replace(".queue sync\n", ".queue sync\nloop trips=2100000\nend\n")
 run(long)
 run(long.replace("2100000", "4200000"), "SIM-RACE-SIZE: the program runs more than 4194304 instructions; for so many, "
