@@ -16,6 +16,7 @@
 # Features for REQUIRES and UNSUPPORTED: clang gcc gfortran meson root asan
 # python-package (nanobind was there when this build was configured) jax torch (the
 # interpreter has them), and the CPU's levels: x86-64-v2 x86-64-v3 x86-64-v4 znver4.
+# qemu-x86_64: programs run on other CPUs.
 
 import glob
 import os
@@ -107,7 +108,7 @@ if shutil.which(config.gcc) and shutil.which(config.gxx):
     features.add("gcc")
 if shutil.which(config.gfortran):
     features.add("gfortran")
-for tool in ("meson",):
+for tool in ("meson", "qemu-x86_64"):
     if shutil.which(tool):
         features.add(tool)
 if os.geteuid() == 0:

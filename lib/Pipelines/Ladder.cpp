@@ -35,8 +35,11 @@ static void makeLocal(func::FuncOp function) {
       LLVM::LinkageAttr::get(function->getContext(), LLVM::Linkage::Internal));
 }
 
-/// Says for which CPU `function` is compiled.
+/// Says for which CPU `function` is compiled. NAME.workspace is asked about every
+/// level, also those that this CPU lacks, and runs anywhere.
 static void compileFor(func::FuncOp function, const Level &level) {
+  if (function.getName().ends_with(".workspace"))
+    return;
   Builder b(function->getContext());
   SmallVector<Attribute> attributes;
   if (auto given = function->getAttrOfType<ArrayAttr>("passthrough"))
