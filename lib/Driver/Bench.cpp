@@ -26,8 +26,8 @@
 #include "Sources.h"
 #include "Summary.h"
 #include "Values.h"
+#include "Workers.h"
 #include "facet/Driver/SizeBindings.h"
-#include "facet/Runtime/StdThread.h"
 
 #include "llvm/Support/FormatVariadic.h"
 
@@ -226,10 +226,10 @@ std::optional<Measurement> Bench::measure(const SizeValues &sizes) {
   Arguments arguments(kernel.params.size());
   if (!fillArguments(sizes, arguments))
     return std::nullopt;
-  facet_exec exec = FACET_EXEC_INIT;
-  if (request.threads > 1)
-    exec = stdThreadExec(int(request.threads));
-  PreparedCall call(code, kernel, sizes, arguments, workspace, exec,
+  Workers workers(request.threads);
+  PreparedCall call(code, kernel, sizes, arguments, workspace,
+                    request.threads > 1 ? workers.exec()
+                                        : facet_exec(FACET_EXEC_INIT),
                     request.isPacked);
   if (isRefused(call, call.run()))
     return std::nullopt;
