@@ -42,8 +42,27 @@ def bar(group, case, packed):
     return None
 
 
+ELEMENT = {"f32": 4, "f64": 8, "bf16": 2, "u8s8": 1}
+
+
+def few_rows(case):
+    """(rows, bytes of the weights read per operation, share of the packed speed that the plain call must keep) of a
+    case with so few rows that memory is its bound; None for others."""
+    kind, shape = case.split(":")[:2]
+    m, n, k = (int(size) for size in shape.split("x"))
+    if m > 16 or n * k < 4096 * 4096 or case.count(":") > 1:
+        return None
+    return m, ELEMENT[kind] / (2 * m), 0.90 if kind == "f32" else 0.85
+
+
+BANDWIDTH = 0.95  # of what reading memory gives, for one and four packed rows of f32
+
+
 def relative(group, case):
-    """(the case it is measured against, the share of its speed that must be kept), for the fused class."""
+    """(the case it is measured against, the share of its speed that must be kept): fused ones against the bare
+    matmul, attention in bf16 against f32."""
+    if group == "attention" and case.startswith("bf16"):
+        return case.replace("bf16", "f32"), 1.3
     if group != "fused" or case.count(":") < 2:
         return None
     kind, shape, epilogue = case.split(":")

@@ -46,20 +46,43 @@ def noise(rows):
 
 
 def verdict(row, rows, everything):
-    """'', or what it misses."""
+    """An empty text, or what it misses."""
     if not row.ok:
         return "wrong"
     slack = noise(rows) + (0.02 if row.threads > 1 else 0)
     aim = bars.bar(row.group, row.case, row.packed)
     if aim is not None and row.share < aim - slack:
         return f"below {aim:.2f}"
+    return below_memory(row, rows, slack) or below_relative(row, everything, slack)
+
+
+def below_memory(row, rows, slack):
+    few = bars.few_rows(row.case)
+    if not few:
+        return ""
+    m, bytes_per_operation, keep = few
+    if not row.packed:
+        for packed in rows:
+            if packed.ours and packed.packed and row.median < (keep - slack) * packed.median:
+                return f"{row.median / packed.median:.2f} of packed, below {keep:.2f}"
+        return ""
+    if row.case.startswith("f32") and m <= 4:
+        read = row.median * bytes_per_operation / row.bandwidth
+        return "" if read >= bars.BANDWIDTH - slack else f"{read:.2f} of the bandwidth, below {bars.BANDWIDTH}"
+    other = library(rows, True)
+    if other and row.share < other.share - slack:
+        return f"below {other.peer}"
+    return ""
+
+
+def below_relative(row, everything, slack):
     against = bars.relative(row.group, row.case)
     if against:
         name, keep = against
         for bare in everything.get((row.group, name, row.threads), []):
             if bare.peer == row.peer:
                 kept = row.median / bare.median
-                return "" if kept >= keep - slack else f"{kept:.2f} of the bare matmul, below {keep:.2f}"
+                return "" if kept >= keep - slack else f"{kept:.2f} of {name}, below {keep:.2f}"
     return ""
 
 
@@ -69,20 +92,30 @@ def library(rows, packed):
     return max(others, key=lambda row: row.median, default=None)
 
 
+def cells(row, here):
+    """Our row, the best library of its league, and how we compare: shares of the peak, GFLOP/s in brackets."""
+    if not row:
+        return ["", "", ""]
+    other = library(here, row.packed)
+    mine = f"{row.share:.2f} ({row.median:.0f})"
+    return [mine, f"{other.share:.2f} {other.peer}", f"{row.median / other.median:.2f}"] if other else [mine, "none", ""]
+
+
 def text(rows):
-    everything = cases(rows)
-    lines = ["| class | case | threads | league | facet GFLOP/s | of peak | best library | of peak | ratio | |",
-             "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"]
+    everything, lines, heading = cases(rows), [], None
     for (group, case, threads), here in everything.items():
-        for row in here:
-            if not row.ours:
-                continue
-            other = library(here, row.packed)
-            rest = [other.peer, f"{other.share:.2f}", f"{row.median / other.median:.2f}"] if other else ["none", "", ""]
-            lines.append("| " + " | ".join([group, case, str(threads), "packed" if row.packed else "plain",
-                                            f"{row.median:.1f}", f"{row.share:.2f}", *rest,
-                                            verdict(row, here, everything)]) + " |")
-    return "\n".join(lines) + "\n" + summary(everything)
+        title = group if threads == 1 else f"{group}, {threads} threads"
+        if title != heading:
+            heading = title
+            lines += ["", f"### {title}", "",
+                      "| case | facet | best library | ratio | facet-packed | best library, packed | ratio | |",
+                      "| --- | --- | --- | --- | --- | --- | --- | --- |"]
+        ours = {row.packed: row for row in here if row.ours}
+        misses = [("packed: " if packed else "") + verdict(row, here, everything)
+                  for packed, row in sorted(ours.items()) if verdict(row, here, everything)]
+        lines.append("| " + " | ".join([case, *cells(ours.get(False), here), *cells(ours.get(True), here),
+                                        "; ".join(misses)]) + " |")
+    return "\n".join(lines).lstrip() + "\n" + summary(everything)
 
 
 def summary(everything):
