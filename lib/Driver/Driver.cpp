@@ -65,6 +65,7 @@ static ExitCode dispatch(Invocation &invocation) {
                        {"run", runRun},
                        {"check", runCheck},
                        {"bench", runBench},
+                       {"explain", runExplain},
                        {"fmt", runFmt},
                        {"targets", runTargets},
                        {"print-config", runPrintConfig}};

@@ -12,9 +12,8 @@
 
 #include "Emission.h"
 #include "Crash.h"
-#include "Schedules.h"
+#include "Planning.h"
 #include "facet/Driver/Help.h"
-#include "facet/Machine/Machine.h"
 #include "facet/Target/EmitObject.h"
 
 #include "llvm/MC/TargetRegistry.h"
@@ -145,29 +144,14 @@ static ExitCode linkShared(StringRef object, StringRef output,
 static LogicalResult planAndLower(const Sources &sources,
                                   const Emission &emission,
                                   Diagnostics &diagnostics) {
-  SmallVector<std::unique_ptr<Machine>> machines;
-  SmallVector<TargetOnMachine> targets;
-  for (const Target *target : emission.targets) {
-    const Machine *machine = nullptr;
-    if (!target->machine.empty()) {
-      std::optional<Machine> loaded = loadMachine(target->machine, diagnostics);
-      if (!loaded)
-        return failure();
-      machines.push_back(std::make_unique<Machine>(std::move(*loaded)));
-      machine = machines.back().get();
-    }
-    targets.push_back({target, machine});
-  }
-  auto plan = [&](kernel::FuncOp kernel,
-                  const TargetOnMachine &on) -> kernel::PlanAttrInterface {
-    kernel::PlanAttrInterface plan = on.target->plan(kernel, on.machine);
-    plan = applySchedules(plan, kernel, on.machine, on.target->name,
-                          sources.schedules, diagnostics);
-    if (!plan || failed(plan.verify(kernel, on.machine)))
-      return nullptr;
-    return plan;
+  FailureOr<LoadedTargets> targets = loadTargets(emission.targets, diagnostics);
+  if (failed(targets))
+    return failure();
+  checkSchedules(sources, diagnostics);
+  auto plan = [&](kernel::FuncOp kernel, const TargetOnMachine &on) {
+    return planKernel(kernel, on, sources, diagnostics);
   };
-  return facet::lowerKernels(sources.module.get(), targets, plan,
+  return facet::lowerKernels(sources.module.get(), targets->list, plan,
                              emission.interface);
 }
 

@@ -24,6 +24,7 @@ ExitCode runCompile(Invocation &invocation);
 ExitCode runRun(Invocation &invocation);
 ExitCode runCheck(Invocation &invocation);
 ExitCode runBench(Invocation &invocation);
+ExitCode runExplain(Invocation &invocation);
 ExitCode runFmt(Invocation &invocation);
 ExitCode runTargets(Invocation &invocation);
 ExitCode runPrintConfig(Invocation &invocation);

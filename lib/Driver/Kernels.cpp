@@ -42,7 +42,7 @@ static TargetList ladderOf(StringRef arch) {
 static StringRef archOf(StringRef triple) { return triple.split('-').first; }
 
 /// The highest level that runs here, or `reference`.
-static const Target *nativeTarget() {
+const Target *facet::nativeTarget() {
   const Target *best = findTarget("reference");
   for (const Target *target : ladderOf(archOf(defaultTriple())))
     if (missingHere(*target->level).empty())

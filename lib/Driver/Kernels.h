@@ -11,6 +11,8 @@ namespace facet {
 
 /// The targets of `--target` for code that runs under `triple`; without it, the
 /// ladder of all levels of the architecture, or `reference` where it has none.
+/// The best target that this machine can run.
+const Target *nativeTarget();
 /// Empty with an error.
 TargetList chooseTargets(Invocation &invocation, llvm::StringRef triple);
 /// The same, for code that is to run here: without `--target` the highest level of

@@ -60,8 +60,9 @@ ArrayRef<ID> Table::groups() {
 }
 
 ArrayRef<StringRef> Table::subcommandNames() {
-  static constexpr StringRef order[] = {
-      "compile", "run", "check", "bench", "fmt", "targets", "print-config"};
+  static constexpr StringRef order[] = {"compile", "run",         "check",
+                                        "bench",   "explain",     "fmt",
+                                        "targets", "print-config"};
   return order;
 }
 

@@ -19,6 +19,8 @@ def check : SubCommand<"check", "compare every road this host has with the judge
                        "facet check [options] FILE...">;
 def bench : SubCommand<"bench", "measure one kernel against what this machine can do",
                        "facet bench [options] FILE -D SIZE=VALUE...">;
+def explain : SubCommand<"explain", "say how kernels are computed, why, and how long it should take",
+                         "facet explain [options] FILE...">;
 def fmt : SubCommand<"fmt", "format kernel source", "facet fmt [options] FILE...">;
 def targets : SubCommand<"targets", "list the targets that work here", "facet targets [options]">;
 def print_config : SubCommand<"print-config", "say how this facet was built and where its files are",
@@ -59,20 +61,20 @@ def write_if_changed : Switch<"write-if-changed", [compile], grp_output,
 
 // ---- input --------------------------------------------------------------------
 
-def language : JoinedOrSeparate<["-"], "x", [compile, run, check, bench]>, Group<grp_input>,
+def language : JoinedOrSeparate<["-"], "x", [compile, run, check, bench, explain]>, Group<grp_input>,
                MetaVarName<"KIND">, Values<"facet,mlir,llvm">,
                HelpText<"the inputs are of this kind, whatever their suffix">;
-def include_dir : JoinedOrSeparate<["-"], "I", [compile, run, check, bench]>, Group<grp_input>,
+def include_dir : JoinedOrSeparate<["-"], "I", [compile, run, check, bench, explain]>, Group<grp_input>,
                   MetaVarName<"DIR">, HelpText<"look for imports in DIR too">;
-defm input_name : Value<"input-name", [compile, run, check, bench, fmt], grp_input, "NAME",
+defm input_name : Value<"input-name", [compile, run, check, bench, explain, fmt], grp_input, "NAME",
                         "the name of standard input in messages">;
 
 // ---- target -------------------------------------------------------------------
 
-defm target : Value<"target", [compile, run, check, bench], grp_target, "LIST",
+defm target : Value<"target", [compile, run, check, bench, explain], grp_target, "LIST",
                     "the target, or levels for one object; 'facet targets' lists them">;
 defm triple : Value<"triple", [compile], grp_target, "TRIPLE", "where the code will run">;
-def define_size : JoinedOrSeparate<["-"], "D", [compile, check, bench]>, Group<grp_target>,
+def define_size : JoinedOrSeparate<["-"], "D", [compile, check, bench, explain]>, Group<grp_target>,
                   MetaVarName<"SIZE=VALUES">,
                   HelpText<"fix a size to one of VALUES; '*' keeps the general code: -D M=1,16,*">;
 
@@ -81,39 +83,40 @@ def jobs : JoinedOrSeparate<["-"], "j", [compile]>, Group<grp_target>, MetaVarNa
 
 // ---- run and check ------------------------------------------------------------
 
-defm kernel : Value<"kernel", [run, check, bench], grp_run, "NAME", "which kernel, when there are several">;
+defm kernel : Value<"kernel", [run, check, bench, explain], grp_run, "NAME", "which kernel, when there are several">;
 defm seed : Value<"seed", [run, check, bench], grp_run, "N", "begin random values at N (default 1)">;
 defm sample : Value<"sample", [check], grp_run, "N", "judge N elements of each result (default: all, 4096 of big ones)">;
 defm repeat : Value<"repeat", [run, bench], grp_run, "N", "run: call N times and report the fastest; bench: take N samples">;
 defm threads : Value<"threads", [bench], grp_run, "N", "run on N threads (default 1)">;
 defm gate : Value<"gate", [bench], grp_run, "SHARE", "exit 4 when less than SHARE of the bound is reached">;
 def packed : Switch<"packed", [bench], grp_run, "pack constant operands beforehand">;
-def json : Switch<"json", [run, check, bench, targets, print_config], grp_run, "print JSON">;
+def json : Switch<"json", [run, check, bench, explain, targets, print_config], grp_run, "print JSON">;
+def schedule : Switch<"schedule", [explain], grp_run, "print the plan as a schedule block">;
 def fmt_check : Switch<"check", [fmt], grp_run, "write nothing; exit 1 when a file is not formatted">;
 def fmt_stdout : Switch<"stdout", [fmt], grp_run, "print the result, leave the file alone">;
 
 // ---- diagnostics --------------------------------------------------------------
 
-def warning : Joined<["-"], "W", [compile, run, check, bench]>, Group<grp_diag>, MetaVarName<"GROUP">,
+def warning : Joined<["-"], "W", [compile, run, check, bench, explain]>, Group<grp_diag>, MetaVarName<"GROUP">,
               HelpText<"-WGROUP, -Wno-GROUP, -Werror, -Werror=GROUP; --help=warnings lists groups">;
-def no_warnings : Flag<["-"], "w", [compile, run, check, bench]>, Group<grp_diag>,
+def no_warnings : Flag<["-"], "w", [compile, run, check, bench, explain]>, Group<grp_diag>,
                   HelpText<"no warnings and no remarks">;
-defm error_limit : Value<"error-limit", [compile, run, check, bench, fmt], grp_diag, "N",
+defm error_limit : Value<"error-limit", [compile, run, check, bench, explain, fmt], grp_diag, "N",
                          "stop after N errors; 0: never (default 20)">;
-defm diagnostics_format : Value<"diagnostics-format", [compile, run, check, bench, fmt, targets, print_config],
+defm diagnostics_format : Value<"diagnostics-format", [compile, run, check, bench, explain, fmt, targets, print_config],
                                 grp_diag, "FORMAT", "how to print messages", "text,json,sarif">;
-defm diagnostics_file : Value<"diagnostics-file", [compile, run, check, bench, fmt, targets, print_config],
+defm diagnostics_file : Value<"diagnostics-file", [compile, run, check, bench, explain, fmt, targets, print_config],
                               grp_diag, "FILE", "print messages to FILE">;
-defm color : Value<"color", [compile, run, check, bench, fmt, targets, print_config], grp_diag, "WHEN",
+defm color : Value<"color", [compile, run, check, bench, explain, fmt, targets, print_config], grp_diag, "WHEN",
                    "colours in messages (default auto)", "auto,always,never">;
 // What CMake and Ninja hand to gcc and clang.
-def fcolor_diagnostics : Flag<["-"], "fcolor-diagnostics", [compile, run, check, bench, fmt, targets, print_config]>,
+def fcolor_diagnostics : Flag<["-"], "fcolor-diagnostics", [compile, run, check, bench, explain, fmt, targets, print_config]>,
                          Group<grp_diag>, Alias<color>, AliasArgs<["always"]>;
-def fno_color_diagnostics : Flag<["-"], "fno-color-diagnostics", [compile, run, check, bench, fmt, targets, print_config]>,
+def fno_color_diagnostics : Flag<["-"], "fno-color-diagnostics", [compile, run, check, bench, explain, fmt, targets, print_config]>,
                             Group<grp_diag>, Alias<color>, AliasArgs<["never"]>;
-def fdiagnostics_color : Flag<["-"], "fdiagnostics-color", [compile, run, check, bench, fmt, targets, print_config]>,
+def fdiagnostics_color : Flag<["-"], "fdiagnostics-color", [compile, run, check, bench, explain, fmt, targets, print_config]>,
                          Group<grp_diag>, Alias<color>, AliasArgs<["always"]>;
-def fdiagnostics_color_eq : Joined<["-"], "fdiagnostics-color=", [compile, run, check, bench, fmt, targets, print_config]>,
+def fdiagnostics_color_eq : Joined<["-"], "fdiagnostics-color=", [compile, run, check, bench, explain, fmt, targets, print_config]>,
                             Group<grp_diag>, Alias<color>, Values<"auto,always,never">;
 
 // ---- dependencies -------------------------------------------------------------

@@ -23,11 +23,14 @@ ArrayRef<WarningGroup> facet::warningGroups() {
   static constexpr WarningGroup groups[] = {
       {"literal-underflow", true, "a literal that is 0 in its type"},
       {"perf", true, "what costs speed, and the way out"},
+      {"perf-stored", false, "what a plan stores instead of fusing it"},
       {"redundant-conversion", true, "a conversion to the type a value has"},
       {"unused-argument", true, "an argument that no statement reads"},
       {"unused-index", true, "a reduction over an index its body does not use"},
       {"unused-let", true, "a let that nothing reads"},
       {"unused-parameter", true, "a parameter that its fn does not use"},
+      {"unused-schedule", true,
+       "a schedule for a kernel or target that is not there"},
   };
   return groups;
 }

@@ -9,6 +9,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Schedules.h"
+#include "When.h"
+#include "facet/Driver/CommandLine.h"
 
 using namespace llvm;
 using namespace facet;
@@ -48,6 +50,29 @@ convert(const syntax::Schedule &schedule) {
   return entries;
 }
 
+/// Statements that the schedule names and the kernel lacks. The frontend has said
+/// so for a schedule in the kernel's own file.
+static bool namesStatements(const syntax::Schedule &schedule,
+                            kernel::FuncOp kernel, Diagnostics &diagnostics) {
+  SmallVector<StringRef> statements;
+  kernel.walk([&](kernel::StructuredOpInterface op) {
+    if (std::optional<StringRef> name = op.getName())
+      statements.push_back(*name);
+  });
+  bool good = true;
+  for (const syntax::ScheduleEntry &entry : schedule.entries) {
+    StringRef name = entry.statement.text;
+    if (is_contained(statements, name))
+      continue;
+    good = false;
+    diagnostics.error(syntax::placeIn(schedule.file, entry.statement.span),
+                      "kernel '" + kernel.getSymName() +
+                          "' has no statement '" + name + "'" +
+                          didYouMean(name, statements));
+  }
+  return good;
+}
+
 kernel::PlanAttrInterface
 facet::applySchedules(kernel::PlanAttrInterface plan, kernel::FuncOp kernel,
                       const Machine *machine, StringRef target,
@@ -59,12 +84,29 @@ facet::applySchedules(kernel::PlanAttrInterface plan, kernel::FuncOp kernel,
     if (schedule.target != target ||
         StringRef(schedule.kernel.text) != kernel.getSymName())
       continue;
+    if (!namesStatements(schedule, kernel, diagnostics)) {
+      good = false;
+      continue;
+    }
     FailureOr<kernel::PlanAttrInterface> overridden =
         plan.parseSchedule(kernel, machine, convert(schedule), diagnostics);
-    if (failed(overridden))
+    if (failed(overridden)) {
       good = false;
-    else if (!chosen && !schedule.when)
+      continue;
+    }
+    if (chosen)
+      continue;
+    std::optional<bool> holds =
+        schedule.when ? isDecided(*schedule.when, kernel) : true;
+    if (!holds) {
+      // What is taken would depend on the call; later schedules would, too.
+      diagnostics.error(syntax::placeIn(schedule.file, schedule.when->span),
+                        "whether this holds is known at the call only; fix its "
+                        "sizes with -D");
+      good = false;
+    } else if (*holds) {
       chosen = *overridden;
+    }
   }
   if (!good)
     return nullptr;

@@ -116,6 +116,7 @@ void Loader::add(StringRef input) {
   if (input != "-")
     result.filesRead.push_back(input.str());
   std::string name = inputName(input, invocation.line);
+  result.inputNames.push_back(name);
   switch (*kind) {
   case InputKind::Facet:
     return addFacet(name, std::move(*text));

@@ -14,13 +14,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "ChooseBlocks.h"
+#include "CostModel.h"
 
 #include "llvm/Support/MathExtras.h"
 
 using namespace facet;
 using namespace facet::cpu;
 using namespace mlir;
-using kernel::StructuredOpInterface;
 
 namespace {
 
@@ -33,13 +33,6 @@ constexpr int64_t mostVectors = 8;
 /// A vector of b is a whole line that comes from the second-level cache, a scalar
 /// of a lies in the first: the first counts as this many of the second.
 constexpr double lineWeight = 2;
-/// Cycles to pack one element of a (which transposes) and of b (which copies), both
-/// from the last-level cache.
-constexpr double packCyclesA = 0.5, packCyclesB = 1. / 3;
-/// Time lost, relative to packed operands, when a or b is read where it is: of a,
-/// rows whose distance is a power of two share a set of the cache; of b, every row
-/// is on another page.
-constexpr double unpackedLossA = 1. / 16, unpackedLossB = 1. / 3;
 /// Sums this short read a in place without that loss: a few rows of it fit.
 constexpr int64_t shortSum = 512;
 /// Tiles of a block.
@@ -52,36 +45,21 @@ struct Tile {
 class BlockChooser {
 public:
   BlockChooser(const Contraction &c, const Machine &machine)
-      : c(c), machine(machine) {
+      : problem(c, machine, chooseDot(c, machine)), machine(machine) {
     kernel::ReduceOp reduce = c.reduce;
-    op = cast<StructuredOpInterface>(reduce.getOperation());
-    lanes = machine.cpu.vectorBytes / (c.dot == Dot::F64 ? 8 : 4);
-    m = extent(c.m);
-    n = extent(c.n);
-    k = extent(c.k);
+    context = reduce.getContext();
   }
 
   ContractionAttr choose();
 
 private:
-  /// Of the innermost of `iterators`, along which blocks and tiles are cut.
-  std::optional<int64_t> extent(llvm::ArrayRef<unsigned> iterators) {
-    if (iterators.empty())
-      return 1;
-    return knownExtent(op, iterators.back());
-  }
-  /// Multiply-adds of one element per cycle.
-  double rate() const { return double(machine.cpu.arithmeticPorts * lanes); }
-
   Tile chooseTile();
   bool packingAPays();
   bool packingBPays();
 
-  const Contraction &c;
+  Problem problem;
   const Machine &machine;
-  StructuredOpInterface op;
-  int64_t lanes;
-  std::optional<int64_t> m, n, k;
+  MLIRContext *context;
 };
 
 } // namespace
@@ -91,8 +69,8 @@ private:
 /// multiply-add. Rows left over go to tiles of 2ⁱ rows, so a tile has 2ⁱ of them.
 Tile BlockChooser::chooseTile() {
   int64_t registers = machine.cpu.vectorRegisters;
-  if (m && *m <= fewRows) {
-    int64_t rows = std::max<int64_t>(*m, 1);
+  if (problem.m && *problem.m <= fewRows) {
+    int64_t rows = std::max<int64_t>(*problem.m, 1);
     return {rows, std::min(mostVectors, (registers - 1) / (rows + 1))};
   }
   int64_t sumsInFlight =
@@ -116,28 +94,29 @@ Tile BlockChooser::chooseTile() {
 /// A row of a is used once for each column; packing it costs `packCyclesA` per
 /// element, leaving it where it is a share of the time of each multiply-add.
 bool BlockChooser::packingAPays() {
-  if (k && *k <= shortSum)
+  if (problem.k && *problem.k <= shortSum)
     return false;
-  return !n || packCyclesA * rate() / double(*n) <= unpackedLossA;
+  return !problem.n || packCyclesA * multiplyRate(problem.lanes, machine) <=
+                           unpackedLossA * double(*problem.n);
 }
 
 bool BlockChooser::packingBPays() {
-  return !m || packCyclesB * rate() / double(*m) < unpackedLossB;
+  return !problem.m || packCyclesB * multiplyRate(problem.lanes, machine) <
+                           unpackedLossB * double(*problem.m);
 }
 
 ContractionAttr BlockChooser::choose() {
   Tile tile = chooseTile();
-  if (n)
-    tile.vectors =
-        std::clamp<int64_t>(llvm::divideCeil(*n, lanes), 1, tile.vectors);
-  Dot dot = chooseDot(c, machine);
-  bool inGroups = MicroKernelOp::groupSize(dot) > 1;
-  bool packA = inGroups || !elementsOf(c, c.a) || packingAPays();
-  bool packB = inGroups || !vectorsOfB(c) || packingBPays();
-  return ContractionAttr::get(op->getContext(), tile.rows, tile.vectors, lanes,
-                              rowTiles * tile.rows,
-                              columnTiles * tile.vectors * lanes,
-                              Pack(unsigned(packA) | unsigned(packB) << 1), dot);
+  int64_t lanes = problem.lanes;
+  if (problem.n)
+    tile.vectors = std::clamp<int64_t>(llvm::divideCeil(*problem.n, lanes), 1,
+                                       tile.vectors);
+  bool packA = !problem.aInPlace || packingAPays();
+  bool packB = !problem.bInPlace || packingBPays();
+  return ContractionAttr::get(
+      context, tile.rows, tile.vectors, lanes, rowTiles * tile.rows,
+      columnTiles * tile.vectors * lanes,
+      Pack(unsigned(packA) | unsigned(packB) << 1), problem.dot);
 }
 
 ContractionAttr cpu::chooseBlocks(const Contraction &contraction,

@@ -126,18 +126,6 @@ std::optional<unsigned> cpu::vectorsOfB(const Contraction &contraction) {
   return input;
 }
 
-std::optional<int64_t> cpu::knownExtent(StructuredOpInterface op,
-                                        unsigned iterator) {
-  OpFoldResult extent = op.getMixedExtents()[iterator];
-  if (auto attribute = dyn_cast<Attribute>(extent))
-    return cast<IntegerAttr>(attribute).getInt();
-  auto size = cast<Value>(extent).getDefiningOp<kernel::SizeOp>();
-  auto kernel = op->getParentOfType<kernel::FuncOp>();
-  if (!size || !kernel)
-    return std::nullopt;
-  return kernel.getFixedSize(size.getName());
-}
-
 std::optional<Contraction> cpu::matchContraction(kernel::ReduceOp reduce) {
   auto op = cast<StructuredOpInterface>(reduce.getOperation());
   if (reduce.getKind() != kernel::ReduceKind::Sum ||

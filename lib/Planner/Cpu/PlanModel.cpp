@@ -6,7 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "facet/Planner/Cpu/Planner.h"
+#include "CostModel.h"
+#include "Explain.h"
+#include "Schedule.h"
+#include "Stages.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/xxhash.h"
@@ -21,15 +24,25 @@ class PlanModel
     : public kernel::PlanAttrInterface::ExternalModel<PlanModel, PlanAttr> {
 public:
   LogicalResult verify(Attribute, kernel::FuncOp &kernel,
-                       const Machine *) const {
-    return success();
+                       const Machine *machine) const;
+  void explain(Attribute plan, kernel::FuncOp &kernel, const Machine *machine,
+               kernel::Explanation &explanation) const {
+    explanation = cpu::explain(cast<PlanAttr>(plan), kernel, *machine);
   }
-  void explain(Attribute, kernel::FuncOp &kernel, const Machine *,
-               raw_ostream &os) const;
-  void printSchedule(Attribute, kernel::FuncOp &kernel, raw_ostream &os) const;
+  void printSchedule(Attribute plan, kernel::FuncOp &kernel,
+                     raw_ostream &os) const {
+    cpu::printSchedule(cast<PlanAttr>(plan), kernel, os);
+  }
   FailureOr<kernel::PlanAttrInterface>
-  parseSchedule(Attribute, kernel::FuncOp &, const Machine *,
-                ArrayRef<kernel::ScheduleEntry>, Diagnostics &) const;
+  parseSchedule(Attribute plan, kernel::FuncOp &kernel, const Machine *machine,
+                ArrayRef<kernel::ScheduleEntry> entries,
+                Diagnostics &diagnostics) const {
+    FailureOr<PlanAttr> result = applySchedule(cast<PlanAttr>(plan), kernel,
+                                               *machine, entries, diagnostics);
+    if (failed(result))
+      return failure();
+    return cast<kernel::PlanAttrInterface>(*result);
+  }
   void enumerate(Attribute plan, kernel::FuncOp &, const Machine *,
                  function_ref<bool(kernel::PlanAttrInterface)> visit) const {
     visit(cast<kernel::PlanAttrInterface>(plan));
@@ -39,38 +52,81 @@ public:
 
 } // namespace
 
-void PlanModel::explain(Attribute plan, kernel::FuncOp &kernel, const Machine *,
-                        raw_ostream &os) const {
-  os << "kernel '" << kernel.getSymName() << "' in vectors for "
-     << cast<PlanAttr>(plan).getMachine() << "\n";
+/// One stage of a plan against the kernel; null, or what is wrong.
+static std::optional<std::string> checkStage(const Stages &stages,
+                                             StageAttr stage, size_t count,
+                                             const Machine &machine) {
+  for (int64_t number : stage.getOps())
+    if (number < 0 || number >= int64_t(count))
+      return "it has no op " + std::to_string(number);
+  kernel::StructuredOpInterface op = stages.op(stage.getOps().front());
+  if (stage.getForm() != Form::Contraction) {
+    if (stage.getForm() == Form::Lanes && stages.formOf(op) == Form::Loops)
+      return "op " + std::to_string(stage.getOps().front()) +
+             " cannot be computed in lanes";
+    return std::nullopt;
+  }
+  std::optional<Contraction> c = stages.contractionOf(op);
+  if (!c)
+    return "op " + std::to_string(stage.getOps().front()) +
+           " is no sum of products";
+  ContractionAttr plan = stage.getContraction();
+  int64_t lanes = machine.cpu.vectorBytes / (c->dot == Dot::F64 ? 8 : 4);
+  if (plan.getLanes() != lanes)
+    return "vectors of " + std::to_string(plan.getLanes()) +
+           " elements; the machine's have " + std::to_string(lanes);
+  if (plan.getDot() != c->dot && plan.getDot() != chooseDot(*c, machine))
+    return ("a " + stringifyDot(plan.getDot()) +
+            " dot product does not compute the same")
+        .str();
+  Problem problem(*c, machine, plan.getDot());
+  if (!plan.packsA() && !problem.aInPlace)
+    return std::string("a is not packed and cannot be read where it is");
+  if (!plan.packsB() && !problem.bInPlace)
+    return std::string("b is not packed and cannot be read where it is");
+  if (stage.getOps().size() == 2) {
+    std::string reason;
+    std::optional<Epilogue> epilogue = stages.epilogueOf(c->reduce, {}, reason);
+    if (!epilogue || stages.numberOf(epilogue->map) != stage.getOps().back())
+      return "op " + std::to_string(stage.getOps().back()) +
+             " cannot be computed on the sums of op " +
+             std::to_string(stage.getOps().front());
+  }
+  return std::nullopt;
 }
 
-void PlanModel::printSchedule(Attribute plan, kernel::FuncOp &kernel,
-                              raw_ostream &os) const {
-  os << "schedule " << kernel.getSymName() << " on \""
-     << cast<PlanAttr>(plan).getMachine() << "\" {}\n";
-}
-
-FailureOr<kernel::PlanAttrInterface>
-PlanModel::parseSchedule(Attribute plan, kernel::FuncOp &, const Machine *,
-                         ArrayRef<kernel::ScheduleEntry> entries,
-                         Diagnostics &diagnostics) const {
-  for (const kernel::ScheduleEntry &entry : entries)
-    diagnostics.error(entry.place,
-                      "target '" + cast<PlanAttr>(plan).getMachine() +
-                          "' has no words for schedules; '" + entry.statement +
-                          "' can have no clauses");
-  if (!entries.empty())
-    return failure();
-  return cast<kernel::PlanAttrInterface>(plan);
+LogicalResult PlanModel::verify(Attribute attribute, kernel::FuncOp &kernel,
+                                const Machine *machine) const {
+  auto plan = cast<PlanAttr>(attribute);
+  if (!machine || plan.getMachine() != machine->name)
+    return kernel.emitError() << "the plan is for " << plan.getMachine();
+  Stages stages(kernel);
+  size_t count = numberedOps(kernel).size();
+  for (VariantAttr variant : plan.getVariants()) {
+    SmallVector<unsigned> seen(count);
+    for (StageAttr stage : variant.getStages()) {
+      if (std::optional<std::string> wrong =
+              checkStage(stages, stage, count, *machine))
+        return kernel.emitError() << "the plan does not fit kernel '"
+                                  << kernel.getSymName() << "': " << *wrong;
+      for (int64_t number : stage.getOps())
+        ++seen[number];
+    }
+    for (kernel::StructuredOpInterface op : stages.live())
+      if (seen[stages.numberOf(op)] != 1)
+        return kernel.emitError()
+               << "the plan computes op " << stages.numberOf(op)
+               << " of kernel '" << kernel.getSymName() << "' "
+               << seen[stages.numberOf(op)] << " times";
+  }
+  return success();
 }
 
 std::string PlanModel::key(Attribute attribute) const {
-  auto plan = cast<PlanAttr>(attribute);
   std::string text;
   llvm::raw_string_ostream os(text);
   attribute.print(os);
-  return ("cpu." + plan.getMachine() + "." +
+  return ("cpu." + cast<PlanAttr>(attribute).getMachine() + "." +
           llvm::utohexstr(llvm::xxh3_64bits(text), /*LowerCase=*/true, 16))
       .str();
 }

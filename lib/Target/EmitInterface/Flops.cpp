@@ -13,36 +13,11 @@
 
 #include "EntryPoints.h"
 
-#include "mlir/Dialect/Math/IR/Math.h"
+#include "facet/Dialect/Kernel/IR/Operations.h"
 
 using namespace mlir;
 using namespace facet;
 using namespace facet::interface;
-
-/// True for an operation that a person would count.
-static bool isCounted(Operation &op) {
-  if (op.getNumResults() != 1)
-    return false;
-  Type type = op.getResult(0).getType();
-  if (!type.isF32() && !type.isF64() && !type.isSignlessInteger(32))
-    return false;
-  if (isa<kernel::ApplyOp>(op) || isa<math::MathDialect>(op.getDialect()))
-    return true;
-  return isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp,
-             arith::NegFOp, arith::MaximumFOp, arith::MinimumFOp,
-             arith::MaxNumFOp, arith::MinNumFOp, arith::AddIOp, arith::SubIOp,
-             arith::MulIOp, arith::MaxSIOp, arith::MinSIOp>(op);
-}
-
-static unsigned countPerPoint(kernel::StructuredOpInterface op) {
-  unsigned count = llvm::count_if(op.getBody().front(), isCounted);
-  if (isa<kernel::SoftmaxOp>(op))
-    return count + 4; // subtract, exp, add, divide
-  if (auto reduce = dyn_cast<kernel::ReduceOp>(op.getOperation()))
-    count += reduce.getKind() != kernel::ReduceKind::Any &&
-             reduce.getKind() != kernel::ReduceKind::All;
-  return count;
-}
 
 std::string facet::interface::emitFlops(Emission &emission) {
   const Signature &signature = emission.signature;
@@ -78,7 +53,7 @@ std::string facet::interface::emitFlops(Emission &emission) {
   };
   Value total = constant(0);
   emission.kernel.walk([&](kernel::StructuredOpInterface op) {
-    unsigned count = countPerPoint(op);
+    unsigned count = kernel::operationsPerPoint(op);
     if (count == 0)
       return;
     Value term = constant(count);

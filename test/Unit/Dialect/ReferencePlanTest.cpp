@@ -56,7 +56,9 @@ TEST_F(ReferencePlanTest, ExplainsEveryStageInOrder) {
   FuncOp kernel = parse(twoStages);
   std::string text;
   llvm::raw_string_ostream os(text);
-  plan.explain(kernel, /*machine=*/nullptr, os);
+  Explanation explanation;
+  plan.explain(kernel, /*machine=*/nullptr, explanation);
+  explanation.print(os);
   EXPECT_EQ(text, "kernel 'f' by the reference road: 2 stages, each stored "
                   "whole, in order\n"
                   "  1  row  f32[M]     sum over n for m, filtered\n"

@@ -58,10 +58,6 @@ std::optional<unsigned> elementsOf(const Contraction &contraction,
 /// memory.
 std::optional<unsigned> vectorsOfB(const Contraction &contraction);
 
-/// The extent of an iterator that is a number or a size with one value.
-std::optional<int64_t> knownExtent(kernel::StructuredOpInterface op,
-                                   unsigned iterator);
-
 } // namespace facet::cpu
 
 #endif // FACET_PLANNER_CPU_CONTRACTION_H

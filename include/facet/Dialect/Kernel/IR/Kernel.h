@@ -25,6 +25,7 @@ struct Machine;
 namespace facet::kernel {
 
 struct ScheduleEntry; // Plan.h
+struct Explanation;   // Explanation.h
 
 /// One subscript of an access. `value` is the position of an iterator, the number
 /// itself, or the position of the earlier input whose element is the subscript.

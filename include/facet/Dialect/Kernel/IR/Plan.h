@@ -13,6 +13,7 @@
 #ifndef FACET_DIALECT_KERNEL_IR_PLAN_H
 #define FACET_DIALECT_KERNEL_IR_PLAN_H
 
+#include "facet/Dialect/Kernel/IR/Explanation.h"
 #include "facet/Dialect/Kernel/IR/Kernel.h"
 #include "facet/Support/Diagnostics.h"
 

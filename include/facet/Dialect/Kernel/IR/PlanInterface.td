@@ -26,11 +26,12 @@ def Kernel_PlanAttrInterface : AttrInterface<"PlanAttrInterface"> {
       "::llvm::LogicalResult", "verify",
       (ins "::facet::kernel::FuncOp &":$kernel, "const ::facet::Machine *":$machine)>,
     InterfaceMethod<[{
-        Tells a person, in lines, what will be done and why: `facet explain`.
+        Tells, in an empty `explanation`, what will be done and why, and how long it
+        should take: `facet explain`.
       }],
       "void", "explain",
       (ins "::facet::kernel::FuncOp &":$kernel, "const ::facet::Machine *":$machine,
-           "::llvm::raw_ostream &":$os)>,
+           "::facet::kernel::Explanation &":$explanation)>,
     InterfaceMethod<[{
         Prints the plan as a schedule block of the language. Reading it back with
         parseSchedule gives an equal plan.

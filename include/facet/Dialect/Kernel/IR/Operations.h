@@ -1,0 +1,32 @@
+//===- Operations.h - structured ops in words and counts ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef FACET_DIALECT_KERNEL_IR_OPERATIONS_H
+#define FACET_DIALECT_KERNEL_IR_OPERATIONS_H
+
+#include "facet/Dialect/Kernel/IR/Kernel.h"
+
+#include <optional>
+#include <string>
+
+namespace facet::kernel {
+
+/// `f32[M, N]`, the first result with its extents as the text writes them.
+std::string describeType(StructuredOpInterface op);
+/// `sum over k for m, n`
+std::string describeIterators(StructuredOpInterface op);
+
+/// Additions, multiplications and function calls on values (not on subscripts) that
+/// a person would count at one point of `op`.
+unsigned operationsPerPoint(StructuredOpInterface op);
+
+/// The statement that `op` belongs to: its own name, else that of the next op that
+/// has one; empty when none follows.
+llvm::StringRef statementOf(StructuredOpInterface op);
+
+/// The extent of an iterator that is a number or a size with one value.
+std::optional<int64_t> knownExtent(StructuredOpInterface op, unsigned iterator);
+
+} // namespace facet::kernel
+
+#endif // FACET_DIALECT_KERNEL_IR_OPERATIONS_H

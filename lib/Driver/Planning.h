@@ -1,0 +1,35 @@
+//===- Planning.h - kernels get their plans -------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef FACET_LIB_DRIVER_PLANNING_H
+#define FACET_LIB_DRIVER_PLANNING_H
+
+#include "Sources.h"
+#include "facet/Machine/Machine.h"
+#include "facet/Target/Target.h"
+
+namespace facet {
+
+/// Targets with the machines that they plan for.
+struct LoadedTargets {
+  std::vector<std::unique_ptr<Machine>> machines;
+  llvm::SmallVector<TargetOnMachine> list;
+};
+
+/// Loads the machines of `targets`; fails with an error.
+mlir::FailureOr<LoadedTargets>
+loadTargets(llvm::ArrayRef<const Target *> targets, Diagnostics &diagnostics);
+
+/// Warns of schedules that no kernel or target of this run, or of any, can take.
+void checkSchedules(const Sources &sources, Diagnostics &diagnostics);
+
+/// The plan of `kernel`, as the schedules of `sources` override it; null when it was
+/// refused, with the reason told.
+kernel::PlanAttrInterface planKernel(kernel::FuncOp kernel,
+                                     const TargetOnMachine &on,
+                                     const Sources &sources,
+                                     Diagnostics &diagnostics);
+
+} // namespace facet
+
+#endif // FACET_LIB_DRIVER_PLANNING_H

@@ -1,0 +1,107 @@
+//===- CostModel.cpp - how long a stage takes -----------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A contraction takes the steps of its tiles, whole ones and those left over as the
+// lowering cuts them, and the packing of its panels:
+//
+//   M = 20, N = 100, tiles of 8 × 48:  rows 8, 8, 4; columns 48, 48, 4 of 16
+//   cycles = K · Σ step(rows, vectors) + packing
+//
+// The rates come from the machine file; what no file says is a named constant.
+//
+//===----------------------------------------------------------------------===//
+
+#include "CostModel.h"
+#include "facet/Dialect/Kernel/IR/Operations.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace facet;
+using namespace facet::cpu;
+using namespace mlir;
+using kernel::StructuredOpInterface;
+
+Problem::Problem(const Contraction &contraction, const Machine &machine,
+                 Dot dot)
+    : dot(dot) {
+  kernel::ReduceOp reduce = contraction.reduce;
+  auto op = cast<StructuredOpInterface>(reduce.getOperation());
+  auto known = [&](unsigned i) {
+    std::optional<int64_t> extent = kernel::knownExtent(op, i);
+    isClosed &= extent.has_value();
+    return extent;
+  };
+  lanes = machine.cpu.vectorBytes / (dot == Dot::F64 ? 8 : 4);
+  group = MicroKernelOp::groupSize(dot);
+  bytes = (dot == Dot::F64 ? 8 : 4) / group;
+  m = contraction.m.empty() ? 1 : known(contraction.m.back());
+  n = known(contraction.n.back());
+  k = 1;
+  for (unsigned i : contraction.k) {
+    std::optional<int64_t> extent = known(i);
+    k = k && extent ? std::optional<int64_t>(*k * *extent) : std::nullopt;
+  }
+  auto outer = llvm::to_vector(contraction.batch);
+  llvm::append_range(outer, ArrayRef(contraction.n).drop_back());
+  if (!contraction.m.empty())
+    llvm::append_range(outer, ArrayRef(contraction.m).drop_back());
+  for (unsigned i : outer)
+    repeats *= double(known(i).value_or(1));
+  // Pairs and quads are made by packing.
+  aInPlace = group == 1 && elementsOf(contraction, contraction.a);
+  bInPlace = group == 1 && vectorsOfB(contraction);
+}
+
+double cpu::multiplyRate(int64_t lanes, const Machine &machine) {
+  return double(machine.cpu.arithmeticPorts * lanes);
+}
+
+/// A multiply and an add: floats without a fused one, and pairs of 16 bits.
+static bool isTwoInstructions(Dot dot, const Machine &machine) {
+  return dot == Dot::I32 || (dot == Dot::I16 && !machine.cpu.i8Dot) ||
+         ((dot == Dot::F32 || dot == Dot::F64) && !machine.cpu.fma);
+}
+
+double cpu::stepCycles(double rows, double vectors, Dot dot,
+                       const Machine &machine) {
+  double sums = rows * vectors;
+  double work = sums * (isTwoInstructions(dot, machine) ? 2 : 1);
+  return std::max({work / double(machine.cpu.arithmeticPorts),
+                   (rows + vectors) / double(machine.cpu.loadPorts),
+                   double(machine.cpu.arithmeticLatencyCycles)});
+}
+
+Cost cpu::costOf(const Problem &problem, ContractionAttr plan,
+                 const Machine &machine) {
+  double m = problem.sizeM(), n = problem.sizeN(), k = problem.sizeK();
+  // How many tiles there are of each number of rows and of vectors.
+  SmallVector<std::pair<double, double>> rows, vectors; // size, count
+  rows.push_back({plan.getRows(), std::floor(m / double(plan.getRows()))});
+  int64_t left = int64_t(m) % plan.getRows();
+  for (int64_t power = llvm::bit_floor(uint64_t(plan.getRows())); power;
+       power /= 2)
+    if (left & power)
+      rows.push_back({power, 1});
+  vectors.push_back(
+      {plan.getVectors(), std::floor(n / double(plan.getColumns()))});
+  if (int64_t rest = int64_t(n) % plan.getColumns())
+    vectors.push_back({llvm::divideCeil(rest, plan.getLanes()), 1});
+
+  Cost cost;
+  for (auto [r, countR] : rows)
+    for (auto [v, countV] : vectors)
+      cost.multiply += countR * countV * stepCycles(r, v, problem.dot, machine);
+  cost.multiply *= std::ceil(k / double(problem.group)) * problem.repeats;
+  double loss = 1;
+  if (plan.packsA())
+    cost.packA = packCyclesA * m * k * problem.repeats *
+                 std::ceil(n / double(plan.getColumnBlock()));
+  else
+    loss += unpackedLossA;
+  if (plan.packsB())
+    cost.packB = packCyclesB * n * k * problem.repeats;
+  else
+    loss += unpackedLossB;
+  cost.multiply *= loss;
+  return cost;
+}

@@ -1,0 +1,64 @@
+//===- CostModel.h - how long a stage takes -------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef FACET_LIB_PLANNER_CPU_COSTMODEL_H
+#define FACET_LIB_PLANNER_CPU_COSTMODEL_H
+
+#include "facet/Machine/Machine.h"
+#include "facet/Planner/Cpu/Contraction.h"
+
+namespace facet::cpu {
+
+/// Cycles to pack one element of a (which transposes) and of b (which copies), both
+/// from the last-level cache. Measured, f32, AVX-512 on a Zen 5 core.
+constexpr double packCyclesA = 0.5, packCyclesB = 1. / 3;
+/// Time lost, relative to packed operands, when a or b is read where it is: of a,
+/// rows whose distance is a power of two share a set of the cache; of b, every row
+/// is on another page. Measured alike.
+constexpr double unpackedLossA = 1. / 16, unpackedLossB = 1. / 3;
+
+/// A contraction as the model sees it. Sizes that are open count as `openSize`.
+struct Problem {
+  static constexpr int64_t openSize = 1024;
+
+  /// Of the innermost iterator of m and n, along which blocks are cut, and of all
+  /// of k; absent when open.
+  std::optional<int64_t> m, n, k;
+  /// How often that is done: batch and outer m and n; open ones count once.
+  double repeats = 1;
+  Dot dot = Dot::F32;
+  int64_t lanes = 1;
+  int64_t bytes = 4; ///< of an element of the panels
+  /// Elements of k that one step of the dot product takes.
+  int64_t group = 1;
+  /// Whether a and b can be read where they are.
+  bool aInPlace = false, bInPlace = false;
+  /// Whether all sizes are known.
+  bool isClosed = true;
+
+  Problem(const Contraction &contraction, const Machine &machine, Dot dot);
+  double sizeM() const { return double(m.value_or(openSize)); }
+  double sizeN() const { return double(n.value_or(openSize)); }
+  double sizeK() const { return double(k.value_or(openSize)); }
+};
+
+/// Cycles of one core.
+struct Cost {
+  double multiply = 0; ///< the micro-kernels, what they wait for included
+  double packA = 0, packB = 0;
+  double total() const { return multiply + packA + packB; }
+};
+
+Cost costOf(const Problem &problem, ContractionAttr plan,
+            const Machine &machine);
+
+/// Cycles of one step of a tile: its multiply-adds, its loads, or the latency of
+/// one sum's chain, whichever is longest.
+double stepCycles(double rows, double vectors, Dot dot, const Machine &machine);
+
+/// Multiply-adds of one element per cycle.
+double multiplyRate(int64_t lanes, const Machine &machine);
+
+} // namespace facet::cpu
+
+#endif // FACET_LIB_PLANNER_CPU_COSTMODEL_H
