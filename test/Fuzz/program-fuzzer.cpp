@@ -7,8 +7,8 @@
 //   byte 0        which random program
 //   5 bytes each  where (4), new value (1)
 //
-// What the reader accepts must survive text and back, byte for byte, and have
-// costs.
+// What the reader accepts must survive text and back, byte for byte, and can be
+// timed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,6 +18,7 @@
 #include "facet/Isa/Assembler.h"
 #include "facet/Isa/Container.h"
 #include "facet/Isa/Timing.h"
+#include "facet/Sim/Time.h"
 
 #include "llvm/Support/raw_ostream.h"
 
@@ -37,6 +38,13 @@ static void tryFile(const std::vector<uint8_t> &file) {
   for (unsigned q = 0; q != program->queues.size(); ++q)
     for (const Instruction &i : program->queues[q].code)
       (void)timing.cost(*program, q, i);
+  sim::TimeOptions options;
+  options.record = true;
+  options.maxSteps = 2000;
+  sim::TimeResult time = sim::timeProgram(*program, options);
+  for (const sim::EngineTime &engine : time.engines)
+    if (engine.sum() != time.total)
+      std::abort();
   std::string text;
   llvm::raw_string_ostream os(text);
   disassemble(*program, os);

@@ -108,7 +108,8 @@ struct ShareSpan {
   uint64_t bytes = 0, packets = 0;
 };
 
-/// One window of the tensor clock.
+/// One window of the tensor clock. Windows without streaming after such a one are
+/// left out, and those in the middle of an instruction that fills very many.
 struct ClockWindow {
   Ticks start = 0; // may be negative: the first one had begun
   bool slow = false;

@@ -49,6 +49,21 @@ void TensorClock::close() {
   }
 }
 
+/// Windows that one long instruction fills are like the first of them.
+void TensorClock::skipAlike(Ticks now) {
+  constexpr Ticks fewest = 64;
+  if (!filled || !laterWork || number < given.size())
+    return;
+  Ticks windows = (std::min(now, laterEnd) - windowStart) / length - 1;
+  if (windows < fewest)
+    return;
+  slow = work < needed;
+  windowStart += windows * length;
+  number += uint64_t(windows);
+  laterBegin += windows * length;
+  laterWork -= Ticks(std::min<__int128>(__int128(windows) * work, laterWork));
+}
+
 bool TensorClock::slowAt(Ticks now) {
   if (!enabled)
     return false;
@@ -62,6 +77,7 @@ bool TensorClock::slowAt(Ticks now) {
       break;
     }
     close();
+    skipAlike(now);
   }
   return slow;
 }
@@ -70,6 +86,7 @@ void TensorClock::stream(Ticks begin, Ticks end, Ticks amount) {
   if (!enabled)
     return;
   Ticks border = windowStart + length;
+  filled = begin == windowStart && end > border;
   if (end <= border) {
     work += amount;
     return;

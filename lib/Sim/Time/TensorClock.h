@@ -24,6 +24,7 @@ public:
 
 private:
   void close();
+  void skipAlike(Ticks now);
 
   bool enabled;
   bool record;
@@ -34,6 +35,7 @@ private:
   Ticks windowStart;
   bool slow = true;
   Ticks work = 0;
+  bool filled = false; // this window, by the streaming that goes on
   /// Streaming that lies beyond this window.
   Ticks laterBegin = 0, laterEnd = 0, laterWork = 0;
 };

@@ -351,6 +351,12 @@ TEST(Time, the_tensor_clock_is_slow_until_it_was_busy) {
   sim::TimeOptions options;
   options.clockPhasePs = 700000;
   EXPECT_EQ(time(program(machine, matmuls(3)), options).ns(), 2 * 1024 + 512);
+  // Windows of a tenth of a ns, filled by the thousand: all but the first are fast,
+  // and an instruction keeps the rate it started with.
+  Machine fine = machine;
+  fine.tensor.windowCycles = 1;
+  fine.tensor.windowClockMHz = 10000;
+  EXPECT_EQ(time(program(fine, matmuls(3))).ns(), 1024 + 2 * 512);
   // No gap in a slow window: less time than at full rate is no negative stall.
   machine.tensor.gapPs = 900000;
   sim::TimeResult slow = time(program(machine, matmuls(1)));
