@@ -121,8 +121,10 @@ static int writeGemm() {
 //===----------------------------------------------------------------------===//
 
 static const std::pair<const char *, void (*)(const RowOptions &, Rows &)>
-    allTables[] = {
-        {"closed-form", closedForms}, {"gemm", gemms}, {"replay", replays}};
+    allTables[] = {{"closed-form", closedForms},
+                   {"gemm", gemms},
+                   {"instr", instructions},
+                   {"replay", replays}};
 
 static RowOptions rowOptions() {
   RowOptions options{data, profiles, std::nullopt};

@@ -75,10 +75,10 @@ void bench::replays(const RowOptions &options, Rows &rows) {
   struct Case {
     const char *name, *table;
   };
-  for (Case c : {Case{"baseline_bf16_s512", "trn2-fitted"},
-                 {"baseline_fp32_s512", "trn2-fitted"},
-                 {"fused_bf16_s512", "trn2-fitted"},
-                 {"fused_fp32_s512", "trn2-fitted"},
+  for (Case c : {Case{"baseline_bf16_s512", "trn2-instr"},
+                 {"baseline_fp32_s512", "trn2-instr"},
+                 {"fused_bf16_s512", "trn2-instr"},
+                 {"fused_fp32_s512", "trn2-instr"},
                  {"baseline_bf16_s1024", "trn2-heldout"},
                  {"fused_fp32_s1024", "trn2-heldout"}}) {
     Profile profile = Profile::read(options.profiles + "/" + c.name);

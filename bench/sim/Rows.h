@@ -38,7 +38,11 @@ using Rows = std::vector<Row>;
 void closedForms(const RowOptions &options, Rows &rows);
 /// Whole matrix products on real cores; tables trn2-gemm and trn1.
 void gemms(const RowOptions &options, Rows &rows);
-/// Recorded runs of attention kernels; tables trn2-fitted and trn2-heldout.
+/// Single instructions, semaphores and transfers; table trn2-instr.
+void instructions(const RowOptions &options, Rows &rows);
+
+/// Recorded runs of attention kernels; table trn2-heldout, and those the machine
+/// file was fitted on in trn2-instr.
 void replays(const RowOptions &options, Rows &rows);
 /// Each instruction of one of them: when it ran and when the simulator runs it, in
 /// ns after the first.

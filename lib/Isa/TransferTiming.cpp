@@ -54,10 +54,10 @@ TransferCost Timing::transfer(const Program &program, unsigned queue,
   cost.rows = dst.partitions;
   cost.readsHbm = src.space == Space::Hbm;
   cost.writesHbm = dst.space == Space::Hbm;
-  cost.lag = base.fromPs(dma.engineLagPs +
-                         (cost.readsHbm ? machine.hbm.readLatencyPs : 0));
-  if (cost.readsHbm)
+  if (cost.readsHbm) {
+    cost.lag = base.fromPs(machine.hbm.readLatencyPs);
     cost.open = base.fromPs(machine.hbm.readOpenPs);
+  }
   uint64_t run = contiguousRun(dst);
   if (instruction.op() == Opcode::DmaTranspose)
     cost.ratePercent = cost.readsHbm || cost.writesHbm

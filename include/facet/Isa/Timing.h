@@ -77,8 +77,7 @@ struct TransferCost {
   Ticks wake = 0;
   /// From the start of the trigger until the first packet may be taken.
   Ticks firstData = 0;
-  /// From then until all engines are at work: they start one after the other, and
-  /// HBM takes its time to answer.
+  /// From then until HBM answers, when it is read.
   Ticks lag = 0;
   /// Each engine is held this long before its first packet.
   Ticks open = 0;
