@@ -70,6 +70,7 @@ struct InstructionLabel {
 struct PathLine {
   enum Kind {
     Ran,      ///< the instruction worked
+    Started,  ///< from its trigger to the first packet of the transfer
     Moved,    ///< the transfer that it triggered was under way
     Followed, ///< between its end and the start of what waited for it
   } kind = Ran;
@@ -163,6 +164,13 @@ constexpr double energyFactor = 2;
 
 Report makeReport(const Program &program, const TimeResult &time,
                   llvm::StringRef file);
+
+/// "to the first packet of sync 2 dma_copy", "transfer after sync 2 dma_copy".
+std::string describePath(PathLine::Kind kind, Stall reason,
+                         llvm::StringRef what);
+/// The kind of a step of the critical path.
+PathLine::Kind kindOf(const Program &program, const TimeResult &time,
+                      const CriticalStep &step);
 
 /// "tensor 3 matmul" and where it comes from.
 InstructionLabel labelOf(const Program &program, int queue, int pc);

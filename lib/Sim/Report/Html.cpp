@@ -42,7 +42,7 @@ private:
   void waits();
   void bytes();
   void energy();
-  void label(const InstructionLabel &what);
+  void source(const InstructionLabel &what);
   void section(StringRef title, StringRef text) {
     os << "<section><h2>" << title << "</h2><p>" << text << "</p>\n";
   }
@@ -174,13 +174,12 @@ void Html::timelines() {
   end();
 }
 
-void Html::label(const InstructionLabel &what) {
-  os << (what.queue < 0 ? "the start" : escaped(what.name));
-  if (!what.place.empty() || !what.op.empty()) {
-    os << "<br><small>" << escaped(what.op)
-       << (what.op.empty() || what.place.empty() ? "" : ", ")
-       << escaped(what.place) << "</small>";
-  }
+void Html::source(const InstructionLabel &what) {
+  if (what.place.empty() && what.op.empty())
+    return;
+  os << "<br><small>" << escaped(what.op)
+     << (what.op.empty() || what.place.empty() ? "" : ", ")
+     << escaped(what.place) << "</small>";
 }
 
 void Html::path() {
@@ -201,13 +200,10 @@ void Html::path() {
   for (size_t i = 0; i != shown; ++i) {
     const PathLine &line = report.path[i];
     rest -= line.ticks;
-    os << "<tr><td>";
-    if (line.kind == PathLine::Followed)
-      os << (line.reason == Stall::Idle ? "delay" : stallName(line.reason))
-         << " after ";
-    label(line.what);
-    os << (line.kind == PathLine::Moved ? " <small>under way</small>" : "")
-       << "</td><td class=\"n\">" << grouped(int64_t(line.times)) << "</td>";
+    os << "<tr><td>"
+       << escaped(describePath(line.kind, line.reason, line.what.name));
+    source(line.what);
+    os << "</td><td class=\"n\">" << grouped(int64_t(line.times)) << "</td>";
     row(line.ticks);
   }
   if (shown != report.path.size()) {
@@ -228,7 +224,8 @@ void Html::waits() {
   for (size_t i = 0; i != shown; ++i) {
     const WaitLine &line = report.waits[i];
     os << "<tr><td>";
-    label(line.who);
+    os << escaped(line.who.name);
+    source(line.who);
     os << "</td><td>";
     if (line.semaphores.empty())
       os << stallName(line.reason);

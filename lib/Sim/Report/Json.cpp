@@ -105,9 +105,10 @@ static json::Object energyToJson(const Report &report) {
 }
 
 static const char *kindName(PathLine::Kind kind) {
-  return kind == PathLine::Ran     ? "ran"
-         : kind == PathLine::Moved ? "moved"
-                                   : "followed";
+  return kind == PathLine::Ran       ? "ran"
+         : kind == PathLine::Started ? "started"
+         : kind == PathLine::Moved   ? "moved"
+                                     : "followed";
 }
 
 json::Object sim::reportToJson(const Report &report) {

@@ -32,16 +32,43 @@ static std::pair<int, int> instructionOf(const TimeResult &time, Cause cause) {
   return {int(span.queue), int(span.pc)};
 }
 
+PathLine::Kind sim::kindOf(const Program &program, const TimeResult &time,
+                           const CriticalStep &step) {
+  if (step.ran)
+    return step.what.kind == Cause::Transfer ? PathLine::Moved : PathLine::Ran;
+  if (step.what.kind != Cause::Instruction)
+    return PathLine::Followed;
+  const Span &span = time.spans[step.what.index];
+  return program.queues[span.queue].code[span.pc].isTransfer()
+             ? PathLine::Started
+             : PathLine::Followed;
+}
+
+std::string sim::describePath(PathLine::Kind kind, Stall reason,
+                              llvm::StringRef what) {
+  switch (kind) {
+  case PathLine::Ran:
+    return what.str();
+  case PathLine::Started:
+    return ("to the first packet of " + what).str();
+  case PathLine::Moved:
+    return (what + ", under way").str();
+  case PathLine::Followed:
+    break;
+  }
+  return ((reason == Stall::Idle ? "delay" : stallName(reason)) +
+          llvm::Twine(" after ") + (what.empty() ? "the start" : what))
+      .str();
+}
+
 static void findCritical(const Program &program, const TimeResult &time,
                          Report &report) {
   using Key = std::tuple<int, int, PathLine::Kind, Stall>;
   std::map<Key, PathLine> lines;
   for (const CriticalStep &step : criticalPath(time)) {
     auto [queue, pc] = instructionOf(time, step.what);
-    PathLine::Kind kind = !step.ran ? PathLine::Followed
-                          : step.what.kind == Cause::Transfer ? PathLine::Moved
-                                                              : PathLine::Ran;
-    Stall reason = step.ran ? Stall::Idle : step.reason;
+    PathLine::Kind kind = kindOf(program, time, step);
+    Stall reason = kind == PathLine::Followed ? step.reason : Stall::Idle;
     PathLine &line = lines[{queue, pc, kind, reason}];
     line.kind = kind;
     line.reason = reason;

@@ -52,7 +52,7 @@ private:
   void path();
   void waits();
   void energy();
-  void label(const InstructionLabel &what, llvm::StringRef otherwise);
+  void source(const InstructionLabel &what);
 
   const Report &report;
   llvm::raw_ostream &os;
@@ -91,7 +91,7 @@ void Printer::head() {
       os << "roof     "
          << llvm::format("%.1f FLOP/byte to HBM, %.1f at best; ",
                          roof.operations / roof.moved,
-                         roof.operations / roof.compulsory)
+                         roof.operations / std::max(roof.compulsory, 1.0))
          << llvm::format("%.1f fill the array (%s)\n",
                          roof.peak / roof.bandwidth, roof.limit);
   }
@@ -191,8 +191,8 @@ void Printer::traffic() {
   }
 }
 
-void Printer::label(const InstructionLabel &what, llvm::StringRef otherwise) {
-  os << (what.queue < 0 ? otherwise.str() : what.name);
+/// Where it comes from.
+void Printer::source(const InstructionLabel &what) {
   if (!what.place.empty())
     os << "  " << what.place;
   if (!what.op.empty())
@@ -220,10 +220,9 @@ void Printer::path() {
     os << "  " << right_justify(time(line.ticks), 10)
        << right_justify(percent(report.share(line.ticks)), 8)
        << right_justify(grouped(int64_t(line.times)), 8) << " x  ";
-    if (line.kind == PathLine::Followed)
-      os << stallName(line.reason) << " after ";
-    label(line.what, "the start");
-    os << (line.kind == PathLine::Moved ? ", under way" : "") << '\n';
+    os << describePath(line.kind, line.reason, line.what.name);
+    source(line.what);
+    os << '\n';
   }
   if (shown != report.path.size())
     os << "  " << restOf(report.path, shown, report) << '\n';
@@ -238,7 +237,8 @@ void Printer::waits() {
     const WaitLine &line = report.waits[i];
     os << "  " << right_justify(time(line.ticks), 10)
        << right_justify(grouped(int64_t(line.times)), 8) << " x  ";
-    label(line.who, "");
+    os << line.who.name;
+    source(line.who);
     os << ": " << stallName(line.reason);
     if (!line.semaphores.empty())
       os << ' ' << line.semaphores.front();
@@ -251,6 +251,17 @@ void Printer::waits() {
   }
   if (shown != report.waits.size())
     os << "  " << restOf(report.waits, shown, report) << '\n';
+}
+
+/// "0.59 pJ", or "10 W" for what goes on all the time.
+static std::string energyText(const EnergyLine &line) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  if (llvm::StringRef(line.unit) == "s")
+    os << llvm::format("%.3g W", line.picojoules * 1e-12);
+  else
+    os << llvm::format("%.3g pJ", line.picojoules);
+  return text;
 }
 
 void Printer::energy() {
@@ -268,8 +279,7 @@ void Printer::energy() {
     os << "  " << right_justify(withPrefix(line.joules(), "J"), 10)
        << right_justify(percent(joules > 0 ? line.joules() / joules : 0), 8)
        << "  " << left_justify(line.event, 22)
-       << right_justify(withPrefix(line.count), 9) << " x "
-       << llvm::format("%.3g pJ", line.picojoules)
+       << right_justify(withPrefix(line.count), 9) << " x " << energyText(line)
        << (line.source.empty() ? "" : "  " + line.source) << '\n';
 }
 

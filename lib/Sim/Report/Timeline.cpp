@@ -112,7 +112,7 @@ private:
 
 std::string Timeline::nameOf(Cause cause) const {
   if (cause.kind == Cause::None)
-    return "the start";
+    return "";
   const Span &span = spanOf(cause);
   return labelOf(program, int(span.queue), int(span.pc)).name;
 }
@@ -153,10 +153,22 @@ void Timeline::addPath() {
     const CriticalStep &step = path[p];
     if (!isShown(step.begin, step.end))
       continue;
-    Paint paint = step.ran ? (step.what.kind == Cause::Transfer ? Paint::Move
-                                                                : Paint::Run)
-                  : step.reason == Stall::Idle ? Paint::Overhead
-                                               : paintOf(step.reason);
+    Paint paint = Paint::Overhead;
+    switch (kindOf(program, time, step)) {
+    case PathLine::Ran:
+      paint = Paint::Run;
+      break;
+    case PathLine::Moved:
+      paint = Paint::Move;
+      break;
+    case PathLine::Started:
+      paint = Paint::Transfer;
+      break;
+    case PathLine::Followed:
+      if (step.reason != Stall::Idle)
+        paint = paintOf(step.reason);
+      break;
+    }
     lane.segments.push_back({step.begin, step.end, paint, uint32_t(p), false});
   }
   lane.label = [this](const Segment &segment) {
@@ -167,14 +179,8 @@ void Timeline::addPath() {
   };
   lane.title = [this](const Segment &segment) {
     const CriticalStep &step = path[segment.index];
-    std::string text = nameOf(step.what);
-    if (!step.ran)
-      text =
-          (step.reason == Stall::Idle ? "delay"
-                                      : std::string(stallName(step.reason))) +
-          " after " + text;
-    else if (step.what.kind == Cause::Transfer)
-      text += ", under way";
+    std::string text = describePath(kindOf(program, time, step), step.reason,
+                                    nameOf(step.what));
     return text + "\n" + instants(step.begin, step.end);
   };
   lanes.push_back(std::move(lane));

@@ -400,12 +400,8 @@ void Teller::tellTransfer(const Slice &slice, TraceSlice &told) {
 void Teller::tellStep(const Slice &slice, TraceSlice &told) {
   told.category = "path";
   const CriticalStep &step = path[slice.index];
-  std::string what = nameOf(step.what);
-  if (step.ran)
-    name = what + (step.what.kind == Cause::Transfer ? ", under way" : "");
-  else
-    name = (step.reason == Stall::Idle ? "delay" : stallName(step.reason)) +
-           (what.empty() ? std::string() : " after " + what);
+  name =
+      describePath(kindOf(program, time, step), step.reason, nameOf(step.what));
 }
 
 void Teller::tell(const Slice &slice) {

@@ -66,6 +66,10 @@ std::vector<CriticalStep> sim::criticalPath(const TimeResult &result) {
       begin = span.start;
       done = span.done;
       before = span.cause;
+      // What had ended before it might start did not hold it up.
+      if (before.kind == Cause::Transfer &&
+          result.transfers[before.index].done <= span.ready)
+        before = {Cause::Instruction, span.span};
       why = Stall::Transfer;
     }
     done = std::min(done, now);
