@@ -3,7 +3,9 @@
 # RUN: mkdir -p %t && env PYTHONPATH=%S/Inputs %python %s %facet-sim %t
 
 import json
+import os
 import re
+import subprocess
 import sys
 
 import numpy as np
@@ -92,6 +94,33 @@ for line in (r"^time +[0-9.]+ us +%s cycles at 2.400 GHz; the host adds 16.80 us
              r"^ +[0-9.]+ [nu]s +1 x  vector 0 copy  k.facet:4:1: semaphore summed, released by tensor 3 matmul$",
              r"^ +4.949 uJ +[0-9.]+ %  multiply-adds, 16 bit +8.389 M x 0.59 pJ  ISCA21"):
     assert re.search(line, text, re.M), (line, text)
+
+# A program that carries its machine in a file has no sources in it; the shipped machine of that hash has.
+engine = case.path("p.engine")
+case.raw(PRODUCT)  # writes the text
+assert subprocess.run([case.sim, "as", case.path("p.s"), "-o", engine]).returncode == 0
+done = subprocess.run([case.sim, "run", engine, "--timing-only", "--json", "-"], capture_output=True, text=True)
+assert json.loads(done.stdout)["energy"] == r["energy"]
+# Another machine: its own energy, and power that is drawn all the time.
+with open(case.path("warm.yaml"), "w") as file:
+    file.write("format: facet-machine-1\nname: warm\nbase: trn2\nenergy:\n  static_watt: {value: 10, source: measured}\n")
+warm, text = results(PRODUCT, "--stats", "--machine", case.path("warm.yaml"))
+check_sums(warm)
+static = warm["energy"]["events"][-1]
+assert (static["event"], static["unit"], static["source"]) == ("static", "s", "measured")
+near(static["joules"] * 1e12, 10e3 * warm["time_ns"])
+assert re.search(r" static +[0-9.]+ u x 10 W  measured$", text, re.M), text
+
+# The critical path of a program whose engines wait for each other leads through all of them.
+done = subprocess.run([case.sim, "run", os.path.join(os.path.dirname(os.path.abspath(__file__)), "Inputs", "programs",
+                                                     "attention.s"), "--timing-only", "--json", "-"],
+                      capture_output=True, text=True)
+attention = json.loads(done.stdout)
+check_sums(attention)
+assert {part["queue"] for part in attention["critical_path"]} == {"tensor", "vector", "scalar", "sync"}
+kinds = {part["kind"] for part in attention["critical_path"]}
+assert kinds == {"ran", "started", "moved", "followed"}, kinds
+assert max(part["ns"] for part in attention["critical_path"]) < attention["time_ns"] / 4
 
 # f32 takes its passes, 8 bit two rows a cycle: the ideal knows both.
 f32 = PRODUCT.replace("bf16", "f32").replace("128*r0, 64", "256*r0, 64").replace("1024*r0", "2048*r0") \

@@ -20,7 +20,7 @@ using namespace facet::sim;
 
 /// The machine with sources: the program's, or the shipped one that is equal.
 static std::optional<Machine> withSources(const Machine &machine) {
-  if (!machine.origins.empty())
+  if (!machine.path.empty())
     return machine;
   if (findMachine(machine.name).empty())
     return std::nullopt;

@@ -244,7 +244,7 @@ void Timer::compete(unsigned q, Ticks now) {
   queue.released = true;
   if (t.needsTable && table != queue.stream.now().sub[0]) {
     table = queue.stream.now().sub[0];
-    delay(q, now + timing.tableLoad(), Stall::Table, queue.before);
+    delay(q, now + timing.tableLoad(), Stall::Table, queue.cause);
     if (queue.at > now)
       return;
   }
@@ -254,7 +254,7 @@ void Timer::compete(unsigned q, Ticks now) {
     queue.awake = true;
     if (t.transfer.wake &&
         (!queue.triggered || now > queue.lastTrigger + queue.spacing)) {
-      delay(q, now + t.transfer.wake, Stall::Spacing, queue.before);
+      delay(q, now + t.transfer.wake, Stall::Spacing, queue.cause);
       return;
     }
   }
