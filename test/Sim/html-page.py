@@ -81,6 +81,8 @@ for words in (f"{r['time_ns'] / 1000:.3f} us", f"{100 * r['utilisation']:.1f} %"
               "Where the time of tensor goes", "Critical path", "Longest waits", "Roofline", "SBUF", "PSUM", "Energy",
               "from tensor 3 matmul", "k.facet:4:1", "ISCA21, bf16 multiply and f32 add", r["build_id"], r["machine_hash"]):
     assert words in text, words
+tensor = next(e for e in r["engines"] if e["engine"] == "tensor")
+assert re.search(r"transfer\s.*idle\s+tensor\s+%.1f\s" % (100 * tensor["busy_ns"] / r["time_ns"]), text, re.S)
 titles = [e.text for e in figures["timeline"].iter("title")]
 assert any(t.startswith("tensor 3 matmul at i0 = 1\nmatmul y\nk.facet:3:9\n") for t in titles), titles
 assert any(t.startswith("vector 0 copy waits: semaphore summed, released by tensor 3 matmul\n") for t in titles), titles

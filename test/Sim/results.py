@@ -86,7 +86,7 @@ for line in (r"^time +[0-9.]+ us +%s cycles at 2.400 GHz; the host adds 16.80 us
              r"^bound +1.158 us +[0-9.]+ % +dma +426.0 kB at 368.0 GB/s$",
              r"^ +213.3 ns +[0-9.]+ % +tensor +8.389 M multiply-adds at 39.32 T/s, bf16$",
              r"^rate .* of 78.64 TFLOP/s, 0.0 % of the array's instructions at full clock$",
-             r"^roof +39.4 FLOP/byte to HBM, 39.4 at best; 213.7 fill the array \(dma\)$",
+             r"^roof +39.4 FLOP/byte to HBM, 39.4 at best, 213.7 fill the array \(dma\)$",
              r"^    ideal +213.3 ns .* all multiply-adds on a full array$",
              r"^  \+ DMA .* waits for a transfer$",
              r"^  ring 3 +2 transfers +262.1 kB$",

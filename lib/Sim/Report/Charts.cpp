@@ -155,7 +155,9 @@ void sim::writeRoofline(const Report &report, llvm::raw_ostream &os) {
   }
   double ridge = roof.peak / roof.bandwidth;
   double intensity = roof.operations / roof.moved;
-  double best = roof.operations / std::max(roof.compulsory, 1.0);
+  // Nothing that must be moved: there is no such point.
+  double best =
+      roof.compulsory > 0 ? roof.operations / roof.compulsory : intensity;
   auto decade = [](double value, int more) {
     return std::pow(10.0, std::floor(std::log10(value)) + more);
   };

@@ -16,6 +16,8 @@
 #include "Page.h"
 #include "Units.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include <algorithm>
 
 using namespace facet;
@@ -37,6 +39,7 @@ private:
   void cards();
   void card(StringRef title, StringRef value, const std::string &more);
   void engines();
+  void stalls();
   void timelines();
   void path();
   void waits();
@@ -54,7 +57,7 @@ private:
   const Report &report;
   const TraceOptions &options;
   llvm::raw_ostream &os;
-  static constexpr size_t longest = 10;
+  static constexpr size_t longest = 12;
 };
 
 } // namespace
@@ -133,7 +136,38 @@ void Html::engines() {
        << "%\" title=\"held by shared rates\"></i></div></td></tr>\n";
   }
   os << "</table></div>\n";
+  stalls();
   end();
+}
+
+/// The bars in numbers: a column for each reason that anyone has.
+void Html::stalls() {
+  os << "<div class=\"scroll\"><table class=\"tight\"><tr><th>% of "
+        "time</th><th "
+        "class=\"n\">busy</th>";
+  std::vector<unsigned> reasons;
+  for (unsigned s = 0; s != numStalls; ++s)
+    if (llvm::any_of(report.engines, [&](const EngineLine &engine) {
+          return engine.time.stalls[s] != 0;
+        })) {
+      reasons.push_back(s);
+      os << "<th class=\"n\">" << stallName(Stall(s)) << "</th>";
+    }
+  os << "</tr>\n";
+  auto cell = [&](Ticks ticks) {
+    os << "<td class=\"n\" title=\"" << text(ticks) << "\">";
+    if (ticks)
+      os << llvm::format("%.1f", report.share(ticks) * 100);
+    os << "</td>";
+  };
+  for (const EngineLine &engine : report.engines) {
+    os << "<tr><td>" << engine.name << "</td>";
+    cell(engine.time.busy);
+    for (unsigned s : reasons)
+      cell(engine.time.stalls[s]);
+    os << "</tr>\n";
+  }
+  os << "</table></div>\n";
 }
 
 void Html::timelines() {

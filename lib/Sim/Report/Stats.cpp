@@ -89,10 +89,12 @@ void Printer::head() {
        << " of the array's instructions at full clock\n";
     if (roof.moved > 0)
       os << "roof     "
-         << llvm::format("%.1f FLOP/byte to HBM, %.1f at best; ",
-                         roof.operations / roof.moved,
-                         roof.operations / std::max(roof.compulsory, 1.0))
-         << llvm::format("%.1f fill the array (%s)\n",
+         << llvm::format("%.1f FLOP/byte to HBM, ",
+                         roof.operations / roof.moved);
+    if (roof.compulsory > 0)
+      os << llvm::format("%.1f at best, ", roof.operations / roof.compulsory);
+    if (roof.moved > 0)
+      os << llvm::format("%.1f fill the array (%s)\n",
                          roof.peak / roof.bandwidth, roof.limit);
   }
 }

@@ -91,6 +91,7 @@ th, td { padding: 5px 12px 5px 0; border-bottom: 1px solid var(--line); vertical
 tr:last-child td { border-bottom: 0; }
 th.n, td.n { text-align: right; white-space: nowrap; }
 td.n + td, th.n + th:not(.n) { padding-left: 10px; }
+.tight th, .tight td { font-size: 12px; padding-right: 8px; } .tight th { font-size: 11px; }
 td small { color: var(--muted); font-size: 12px; }
 .bar { display: flex; height: 14px; min-width: 220px; border-radius: 3px; overflow: hidden; background: var(--track); margin-top: 3px; }
 .bar i { display: block; min-width: 0; }
