@@ -105,11 +105,10 @@ TEST(TimeOracle, buckets_sum_to_the_total_whatever_is_shared) {
       held += engine.held;
       bytes += engine.bytes;
     }
-    if (program.machine.dma.sustainedMBs)
-      ASSERT_GE(t.total + 1000,
-                timing.time().fromBytes(int64_t(bytes),
-                                        program.machine.dma.sustainedMBs))
+    if (int64_t rate = program.machine.dma.sustainedMBs) {
+      ASSERT_GE(t.total + 1000, timing.time().fromBytes(int64_t(bytes), rate))
           << seed;
+    }
     ASSERT_GE(t.total, t.engines[0].work) << seed;
     uint64_t shareBytes = 0;
     for (const sim::ShareSpan &share : t.shares)

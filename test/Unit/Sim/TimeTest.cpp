@@ -136,9 +136,11 @@ TEST(Time, m6_two_flows_share_a_link) {
       sharing(2, 1000),
       memory + (".queue sync\n" + load(1000, "", 2) + load(3000, ", ring=1"))));
   EXPECT_EQ(t.ns(), 1000 + 4000);
-  for (const sim::ShareSpan &share : t.shares)
-    if (share.engine == 1)
+  for (const sim::ShareSpan &share : t.shares) {
+    if (share.engine == 1) {
       EXPECT_EQ(share.done, 2 * 1000 * t.ticksPerNs);
+    }
+  }
   EXPECT_EQ(t.dma[0].busy, 4000 * t.ticksPerNs);
   EXPECT_EQ(t.dma[0].held, 1000 * t.ticksPerNs);
 }
