@@ -94,10 +94,15 @@ double Observed::measure(StringRef what, StringRef of) const {
     return ns(spansOf(to).back()->start - spansOf(from).front()->done);
   }
   const sim::TransferSpan &transfer = result.transfers.back();
+  const sim::Span &trigger = result.spans[transfer.span];
+  Timing timing(program.machine);
   if (what == "first_data")
-    return ns(transfer.ready - result.spans[transfer.span].start);
-  if (what == "data")
-    return ns(transfer.dataDone - transfer.ready);
+    return ns(transfer.ready - trigger.start);
+  if (what == "data") { // with the time that HBM takes to answer
+    TransferCost cost = timing.transfer(
+        program, trigger.queue, program.queues[trigger.queue].code[trigger.pc]);
+    return ns(transfer.dataDone - trigger.start - cost.firstData);
+  }
   if (what == "share")
     return ns(transfer.dataDone - transfer.start);
   if (what == "transfer_gap")
@@ -108,7 +113,6 @@ double Observed::measure(StringRef what, StringRef of) const {
     const sim::ShareSpan &share = result.shares.back();
     // Of several the last one takes longer to arrive than to be followed.
     double all = ns(transfer.dataDone - share.start);
-    Timing timing(program.machine);
     int64_t each = int64_t(share.bytes / share.packets);
     if (share.packets == 1)
       return all;
