@@ -211,3 +211,8 @@ run(long)
 run(long.replace("2100000", "4200000"), "SIM-RACE-SIZE: the program runs more than 4194304 instructions; for so many, "
     "nothing is proved about races")
 run(long.replace("2100000", "4200000"), options=["--no-check"])
+# Pieces: every other element of four million, written one by one.
+run(".buffer t scratch hbm.f32[4200000] at 4096 bytes 16800000\n" + good +
+    "dma_copy dst=hbm.f32[t, 2051@2046, 0, 1023@2], src=hbm.f32[x, 2051@0, 0, 1023@0]\n",
+    "SIM-RACE-SIZE: the program touches its memory in more than 2097152 separate pieces; for so many, nothing is proved "
+    "about races")

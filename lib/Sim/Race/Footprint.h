@@ -26,6 +26,12 @@ struct Footprint {
   /// One past the last byte.
   int64_t end = 0;
 
+  int64_t stretches() const {
+    int64_t n = 1; // below 2^32: see footprintOf
+    for (const Repeat &r : repeats)
+      n *= r.count;
+    return n;
+  }
   /// Calls visit(begin, end) for each stretch.
   template <typename Visit>
   void forEach(Visit visit) const {

@@ -36,6 +36,9 @@ using llvm::Twine;
 /// After so many pairs the rest are only counted.
 constexpr size_t maxPairs = 20;
 
+/// Cells of memory that are kept apart, a few hundred MiB.
+constexpr size_t maxCells = size_t(1) << 21;
+
 namespace {
 class Prover {
 public:
@@ -73,6 +76,7 @@ private:
   std::vector<uint32_t> updates; // updating events so far
   std::vector<std::vector<llvm::SmallVector<Touch, 5>>> touches;
 
+  size_t cells = 0; // of all lines
   // The instruction being looked at.
   unsigned queue = 0;
   Epoch now;
@@ -114,6 +118,7 @@ void Prover::touch(const Touch &t, __int128 form) {
   now.slot = uint8_t(t.operand->slot);
   now.write = t.writes;
   shadow.forEachLine(f, [&](uint32_t partition, ShadowLine &line) {
+    cells -= line.size();
     f.forEach([&](int64_t begin, int64_t end) {
       line.visit(begin, end, [&](int64_t first, Cell &cell) {
         RacingPair pair{"", {}, now, first, cell.end, partition, f.partitions};
@@ -145,6 +150,7 @@ void Prover::touch(const Touch &t, __int128 form) {
       if (t.writes)
         line.write(begin, end, now);
     });
+    cells += line.size();
   });
 }
 
@@ -217,6 +223,14 @@ void Prover::visit(const Walk &walk) {
   ++nextEvent[queue];
 }
 
+static Finding notProved(const Twine &why) {
+  Finding finding;
+  finding.code = "SIM-RACE-SIZE";
+  finding.message =
+      ("the program " + why + ", nothing is proved about races").str();
+  return finding;
+}
+
 std::vector<Finding> Prover::run(uint64_t maxSteps) {
   for (const Orders::Overshot &overshot : orders.overshot) {
     const Event &event = trace.queues[overshot.queue][overshot.event];
@@ -233,8 +247,12 @@ std::vector<Finding> Prover::run(uint64_t maxSteps) {
     queue = q;
     visit(walk);
   });
-  if (seen.size() > findings.size()) {
-    size_t more = seen.size() - findings.size();
+  size_t more = seen.size() - findings.size();
+  if (cells > maxCells)
+    findings.push_back(notProved("touches its memory in more than " +
+                                 Twine(maxCells) +
+                                 " separate pieces; for so many"));
+  if (more) {
     Finding rest;
     rest.code = "SIM-RACE-MORE";
     rest.message =
@@ -253,10 +271,6 @@ std::vector<Finding> sim::proveRaceFree(const Program &program,
     return Prover(program, trace).run(steps);
   if (maxSteps <= maxProvedInstructions)
     return {};
-  Finding finding;
-  finding.code = "SIM-RACE-SIZE";
-  finding.message = "the program runs more than " +
-                    std::to_string(maxProvedInstructions) +
-                    " instructions; for so many, nothing is proved about races";
-  return {finding};
+  return {notProved("runs more than " + Twine(maxProvedInstructions) +
+                    " instructions; for so many")};
 }

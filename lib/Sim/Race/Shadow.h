@@ -53,6 +53,7 @@ public:
   }
   /// [begin, end) becomes one cell that `epoch` wrote.
   void write(int64_t begin, int64_t end, const Epoch &epoch);
+  size_t size() const { return cells.size(); }
 
 private:
   using Cells = std::map<int64_t, Cell>;

@@ -76,8 +76,7 @@ std::vector<bool> sim::loweredSemaphores(const Program &program) {
 //===----------------------------------------------------------------------===//
 
 Trace::Trace(const Program &program, uint64_t maxSteps)
-    : queues(program.queues.size()),
-      engines(int32_t(program.machine.dma.engines)),
+    : queues(program.queues.size()), engines(program.machine.dma.engines),
       lowered(loweredSemaphores(program)) {
   std::vector<uint32_t> now; // number of each semaphore of the program
   for (const SemaphoreInfo &s : program.semaphores) {
@@ -90,7 +89,7 @@ Trace::Trace(const Program &program, uint64_t maxSteps)
     origin.push_back(semaphore);
     initial.push_back(value);
   };
-  std::map<std::tuple<uint32_t, int32_t, uint32_t, int32_t>, uint32_t> known;
+  std::map<std::tuple<uint32_t, int64_t, uint32_t, int64_t>, uint32_t> known;
 
   Walk walk(program);
   tooLong = !walk.run(maxSteps, [&](unsigned q) {
@@ -122,7 +121,7 @@ Trace::Trace(const Program &program, uint64_t maxSteps)
         continue;
       }
       event.updates[u] = now[semaphore];
-      event.amounts[u] = int32_t(amount);
+      event.amounts[u] = amount;
     }
     if (!orders)
       return;

@@ -22,7 +22,7 @@ struct Event {
   uint32_t waits[2] = {none, none}, updates[2] = {none, none};
   int64_t needs[2] = {0, 0};
   /// Of a transfer: by all DMA engines together.
-  int32_t amounts[2] = {0, 0};
+  int64_t amounts[2] = {0, 0};
   bool equal[2] = {false, false};
   /// Of a transfer that updates: which chain.
   uint32_t chain = none;
@@ -45,7 +45,7 @@ struct Trace {
   std::vector<int64_t> initial;           // of each semaphore
   std::vector<unsigned> origin;           // its number in the program
   unsigned chains = 0;
-  int32_t engines = 1; // increments of a transfer
+  int64_t engines = 1; // increments of a transfer
   /// By semaphore of the program: something sets or decreases it.
   std::vector<bool> lowered;
   /// Some limit was met; nothing else is filled in then.
