@@ -21,6 +21,7 @@
 #include "llvm/ADT/STLExtras.h"
 
 #include <map>
+#include <tuple>
 
 using namespace facet;
 using namespace facet::sim;
@@ -67,41 +68,93 @@ private:
   std::vector<std::vector<std::pair<uint32_t, int64_t>>> steps;
 };
 
+/// What each semaphore has surely got to, where a queue is.
+class SureValues {
+public:
+  SureValues(const Trace &trace, const Orders &orders, unsigned queue)
+      : trace(trace), orders(orders), queue(queue), clock(orders, queue) {}
+
+  /// Learns what event `event` of the queue waits for.
+  void pass(uint32_t event) { clock.pass(event); }
+  /// Its updates have happened.
+  void update(const Event &event) { updates += event.isUpdate(); }
+
+  int64_t of(uint32_t semaphore, std::map<uint32_t, Sums> &sums) const {
+    const Sums &sum =
+        sums.try_emplace(semaphore, trace, semaphore, orders.components())
+            .first->second;
+    int64_t value = trace.initial[semaphore];
+    for (unsigned c = 0; c != orders.components(); ++c)
+      value += sum.upTo(c, c == queue ? updates : clock[c]);
+    return value;
+  }
+
+private:
+  const Trace &trace;
+  const Orders &orders;
+  unsigned queue;
+  Clock clock;
+  uint32_t updates = 0; // of this queue
+};
+
+/// Index `wait` of instruction `pc` of queue `queue`.
+struct StaticWait {
+  unsigned queue;
+  uint32_t pc;
+  unsigned wait;
+  bool operator<(const StaticWait &o) const {
+    return std::tie(queue, pc, wait) < std::tie(o.queue, o.pc, o.wait);
+  }
+};
+
 } // namespace
 
-static bool isRedundant(Trace &trace, unsigned q, uint32_t pc, unsigned wait) {
-  bool waits = false;
-  for (const Event &event : trace.queues[q]) {
-    if (event.pc != pc || event.waits[wait] == none)
-      continue;
-    // Where a semaphore goes down, or is waited for by equality, a wait may be
-    // what keeps the order of that.
-    if (trace.lowered[trace.origin[event.waits[wait]]] || event.equal[wait])
-      return false;
-    waits = true;
-  }
-  if (!waits) // holds from the start, or never comes up: nothing is lost by it
-    return false;
-
-  Orders orders(trace, q, pc, wait);
-  Clock clock(orders, q);
+/// Leaves out most of those that are needed: a wait alone at its instruction says
+/// nothing new only if the event before said it.
+static std::vector<StaticWait> candidates(Trace &trace) {
+  std::map<StaticWait, bool> waits; // may be redundant
+  Orders orders(trace);
   std::map<uint32_t, Sums> sums;
-  uint32_t updates = 0; // of this queue
-  for (uint32_t e = 0; e != trace.queues[q].size(); ++e) {
-    const Event &event = trace.queues[q][e];
-    clock.pass(e);
-    uint32_t semaphore = event.waits[wait];
-    if (event.pc == pc && semaphore != none) {
-      const Sums &sum =
-          sums.try_emplace(semaphore, trace, semaphore, orders.components())
-              .first->second;
-      int64_t value = trace.initial[semaphore];
-      for (unsigned c = 0; c != orders.components(); ++c)
-        value += sum.upTo(c, c == q ? updates : clock[c]);
-      if (value < event.needs[wait])
-        return false;
+  for (unsigned q = 0; q != trace.queues.size(); ++q) {
+    SureValues sure(trace, orders, q);
+    for (uint32_t e = 0; e != trace.queues[q].size(); ++e) {
+      const Event &event = trace.queues[q][e];
+      for (unsigned w = 0; w != 2; ++w) {
+        uint32_t semaphore = event.waits[w];
+        if (semaphore == none)
+          continue;
+        bool &may = waits.try_emplace({q, event.pc, w}, true).first->second;
+        // Where a semaphore goes down, or is waited for by equality, a wait may
+        // be what keeps the order of that.
+        if (trace.lowered[trace.origin[semaphore]] || event.equal[w])
+          may = false;
+        if (may && event.waits[1 - w] == none)
+          may = sure.of(semaphore, sums) >= event.needs[w];
+      }
+      sure.pass(e);
+      sure.update(event);
     }
-    updates += event.isUpdate();
+  }
+  std::vector<StaticWait> result;
+  for (auto [wait, may] : waits)
+    if (may)
+      result.push_back(wait);
+  return result;
+}
+
+/// Without the wait, the semaphore has got there each time.
+static bool isRedundant(Trace &trace, const StaticWait &at) {
+  Orders orders(trace, at.queue, at.pc, at.wait);
+  std::map<uint32_t, Sums> sums;
+  SureValues sure(trace, orders, at.queue);
+  for (uint32_t e = 0; e != trace.queues[at.queue].size(); ++e) {
+    const Event &event = trace.queues[at.queue][e];
+    sure.pass(e);
+    uint32_t semaphore = event.waits[at.wait];
+    if (event.pc == at.pc && semaphore != none &&
+        sure.of(semaphore, sums) < event.needs[at.wait])
+      return false;
+    sure.update(event);
   }
   return true;
 }
@@ -111,24 +164,22 @@ std::vector<Finding> sim::redundantWaits(const Program &program) {
   Trace trace(program, maxProvedInstructions);
   if (trace.tooLong)
     return findings;
-  for (unsigned q = 0; q != program.queues.size(); ++q)
-    for (uint32_t pc = 0; pc != program.queues[q].code.size(); ++pc)
-      for (unsigned w = 0; w != 2; ++w) {
-        const Wait &wait = program.queues[q].code[pc].waits[w];
-        if (!wait.ref.present() || !isRedundant(trace, q, pc, w))
-          continue;
-        int ring = wait.ref.ring();
-        Finding finding;
-        finding.code = "SIM-REDUNDANT";
-        finding.queue = int(q);
-        finding.pc = int(pc);
-        finding.message =
-            "its wait for " + semaphoreName(program, wait.ref.base()) +
-            (ring < 0 || program.ringDepth(q, unsigned(ring)) == 1
-                 ? ""
-                 : "[r" + std::to_string(ring) + "]") +
-            " orders nothing: what its queue has waited for before implies it";
-        findings.push_back(std::move(finding));
-      }
+  for (const StaticWait &at : candidates(trace)) {
+    if (!isRedundant(trace, at))
+      continue;
+    const Wait &wait = program.queues[at.queue].code[at.pc].waits[at.wait];
+    int ring = wait.ref.ring();
+    Finding finding;
+    finding.code = "SIM-REDUNDANT";
+    finding.queue = int(at.queue);
+    finding.pc = int(at.pc);
+    finding.message =
+        "its wait for " + semaphoreName(program, wait.ref.base()) +
+        (ring < 0 || program.ringDepth(at.queue, unsigned(ring)) == 1
+             ? ""
+             : "[r" + std::to_string(ring) + "]") +
+        " orders nothing: what its queue has waited for before implies it";
+    findings.push_back(std::move(finding));
+  }
   return findings;
 }
