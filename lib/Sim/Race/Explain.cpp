@@ -91,6 +91,17 @@ static bool isAsynchronous(const Epoch &epoch) {
   return epoch.component != epoch.queue;
 }
 
+/// By semaphore of the program.
+static std::vector<bool> waitedFor(const Trace &trace) {
+  std::vector<bool> waited(trace.lowered.size());
+  for (const std::vector<Event> &events : trace.queues)
+    for (const Event &event : events)
+      for (uint32_t semaphore : event.waits)
+        if (semaphore != none)
+          waited[trace.origin[semaphore]] = true;
+  return waited;
+}
+
 std::optional<MissingWait> sim::findMissingWait(const Trace &trace,
                                                 const Epoch &first,
                                                 const Epoch &second) {
@@ -118,13 +129,22 @@ std::optional<MissingWait> sim::findMissingWait(const Trace &trace,
   if (!candidates)
     candidates = std::min(
         with.at(first.queue) - std::min(from, with.at(first.queue)), farthest);
+  std::optional<MissingWait> best;
+  std::vector<bool> waited = waitedFor(trace);
   for (uint32_t e = from; e != from + candidates; ++e)
-    for (uint32_t semaphore : events[e].updates)
-      if (semaphore != none && !trace.lowered[trace.origin[semaphore]] &&
-          with.value(semaphore) > without.value(semaphore))
-        return MissingWait{trace.origin[semaphore],
-                           without.value(semaphore) + 1, e};
-  return std::nullopt;
+    for (uint32_t semaphore : events[e].updates) {
+      if (semaphore == none || trace.lowered[trace.origin[semaphore]] ||
+          with.value(semaphore) <= without.value(semaphore))
+        continue;
+      MissingWait wait{trace.origin[semaphore], without.value(semaphore) + 1,
+                       e};
+      // What is updated for nobody is most likely what was forgotten.
+      if (!waited[trace.origin[semaphore]])
+        return wait;
+      if (!best)
+        best = wait;
+    }
+  return best;
 }
 
 /// How often its instruction came up, this time included.

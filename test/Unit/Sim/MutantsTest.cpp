@@ -302,3 +302,44 @@ TEST(Mutants, are_reported_or_harmless) {
   }
   EXPECT_LE(all.same, all.made / 20) << "of " << all.made;
 }
+
+/// What is said to be missing is what was taken away.
+TEST(Mutants, a_wait_that_is_gone_is_named) {
+  unsigned removed = 0;
+  for (const char *name : {"pipeline", "nest", "panels", "attention"}) {
+    std::optional<Subject> subject = load(name);
+    ASSERT_TRUE(subject) << name;
+    std::vector<Site> sites;
+    findWaits(subject->program, sites);
+    for (Site site : sites) {
+      Program mutant = subject->program;
+      SemaphoreRef ref = at(mutant, site).waits[site.which].ref;
+      kinds[0].make(mutant, site, false);
+      std::vector<sim::Finding> races = sim::proveRaceFree(mutant);
+      if (races.empty())
+        continue;
+      ++removed;
+      unsigned depth = ref.ring() < 0
+                           ? 1
+                           : mutant.ringDepth(site.queue, unsigned(ref.ring()));
+      bool found = false;
+      std::string said;
+      for (const sim::Finding &finding : races)
+        for (const sim::Finding::Note &note : finding.notes) {
+          for (unsigned s = 0; s != depth; ++s)
+            found |= llvm::StringRef(note.message)
+                         .starts_with("wait(" +
+                                      mutant.semaphores[ref.base() + s].name +
+                                      " >= ");
+          if (llvm::StringRef(note.message).contains("would order"))
+            said += std::string(finding.code) + ": " + note.message + "\n";
+        }
+      EXPECT_TRUE(found) << name << ": "
+                         << printInstruction(subject->program, site.queue,
+                                             site.pc)
+                         << '\n'
+                         << said;
+    }
+  }
+  EXPECT_GE(removed, 20u);
+}
