@@ -96,7 +96,6 @@ Machine test::unsharedMachine(const Machine &base, uint64_t seed) {
   ps(m.dma.softwareSpacingPs, 600000);
   ps(m.dma.softwareFirstPs, 900000);
   ps(m.dma.softwareWakePs, 1500000);
-  ps(m.dma.engineLagPs, 300000);
   ps(m.hbm.readLatencyPs, 300000);
   ps(m.hbm.readOpenPs, 300000);
   return m;
