@@ -1,17 +1,21 @@
 //===- ReportTest.cpp - numbers as text, and traces that are cut ----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What runs of the tool do not reach: limits of a million, and every digit count.
+// What runs of the tool do not reach: limits of a million, every digit count, and
+// what holds for any program.
 //
 //===----------------------------------------------------------------------===//
 
 #include "RandomProgram.h"
+#include "RandomTimed.h"
 #include "Report/Units.h"
 
 #include "facet/Isa/Assembler.h"
 #include "facet/Sim/Report.h"
 
 #include "gtest/gtest.h"
+
+#include <map>
 
 using namespace facet;
 using namespace facet::sim;
@@ -83,4 +87,62 @@ TEST(Trace, a_limit_keeps_what_begins_first_and_says_so) {
   }
   EXPECT_EQ(slices, 20u);
   EXPECT_EQ(counts, 9u);
+}
+
+/// Slices of one track come in order and one at a time.
+static void expectOneAtATime(const std::string &chrome, uint64_t seed) {
+  llvm::Expected<llvm::json::Value> json = llvm::json::parse(chrome);
+  ASSERT_TRUE(bool(json)) << seed << llvm::toString(json.takeError());
+  std::map<int64_t, double> ended;
+  for (const llvm::json::Value &event :
+       *json->getAsObject()->getArray("traceEvents")) {
+    const llvm::json::Object &object = *event.getAsObject();
+    if (object.getString("ph") != "X")
+      continue;
+    double &end = ended[*object.getInteger("tid")];
+    ASSERT_GE(*object.getNumber("ts"), end - 1e-9) << seed;
+    end = *object.getNumber("ts") + *object.getNumber("dur");
+  }
+}
+
+TEST(Report, parts_of_random_programs_sum_to_the_whole) {
+  const Machine bases[] = {shippedMachine("trn2"), shippedMachine("systolic")};
+  unsigned bounds = 0;
+  for (uint64_t seed = 0; seed != 200; ++seed) {
+    Machine machine = bases[seed % 2];
+    if (seed % 3)
+      machine = unsharedMachine(machine, seed);
+    Program program = randomTimed(machine, seed, 40);
+    TimeOptions record;
+    record.record = true;
+    TimeResult time = timeProgram(program, record);
+    ASSERT_TRUE(time.ok()) << seed;
+    Report report = makeReport(program, time, "p");
+    Ticks ladder = 0, path = 0;
+    for (const LadderStep &step : report.ladder) {
+      ASSERT_GE(step.ticks, 0) << seed << ' ' << step.name;
+      ladder += step.ticks;
+    }
+    for (const PathLine &line : report.path)
+      path += line.ticks;
+    ASSERT_EQ(ladder, time.total) << seed;
+    ASSERT_EQ(path, time.total) << seed;
+    ASSERT_LE(report.bound(), time.total) << seed;
+    bounds += report.bound() > 0;
+
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    EXPECT_EQ(writeChromeTrace(program, time, {}, os), "");
+    expectOneAtATime(text, seed);
+    text.clear();
+    EXPECT_EQ(writePerfetto(program, time, {}, os), "");
+    printStats(report, os);
+    writeHtml(program, time, report, {}, os);
+    for (unsigned q = 0; q != program.queues.size(); ++q)
+      for (unsigned pc = 0; pc != program.queues[q].code.size(); ++pc)
+        printExplanation(program, time, q, pc, {}, os);
+    EXPECT_NE(text.find("</html>"), std::string::npos);
+    EXPECT_EQ(text.find("nan"), std::string::npos) << seed;
+  }
+  EXPECT_GT(bounds, 20u);
 }
