@@ -218,3 +218,54 @@ TEST(TimeOracle, whatever_was_checked_can_be_timed) {
   EXPECT_GE(completed, 50u);
   EXPECT_GE(deadlocks, 20u);
 }
+
+// The windows of the tensor clock follow from the spans that they made.
+TEST(TimeOracle, windows_are_as_slow_as_the_work_before_them) {
+  unsigned slow = 0, fast = 0, parted = 0;
+  for (uint64_t seed = 0; seed != 300; ++seed) {
+    Program program = randomTimed(sharedMachine(seed), seed, 60);
+    Timing timing(program.machine);
+    Ticks length = timing.window();
+    sim::TimeOptions options;
+    options.record = true;
+    options.clockPhasePs = int64_t(seed) * 1000;
+    sim::TimeResult t = sim::timeProgram(program, options);
+    ASSERT_FALSE(t.windows.empty());
+    EXPECT_TRUE(t.windows[0].slow);
+    std::vector<double> work(t.windows.size());
+    for (const sim::Span &span : t.spans) {
+      const Instruction &i = program.queues[span.queue].code[span.pc];
+      if (i.op() != Opcode::Matmul)
+        continue;
+      size_t w = t.windows.size();
+      while (t.windows[w - 1].start > span.start)
+        --w;
+      const sim::ClockWindow &window = t.windows[w - 1];
+      ASSERT_LT(span.start, window.start + length) << seed;
+      Cost cost = timing.cost(program, span.queue, i, window.slow);
+      ASSERT_EQ(span.sourceFree - span.start, cost.sourceFree) << seed;
+      for (size_t v = 0; v != t.windows.size(); ++v) {
+        Ticks begin = std::max(span.start, t.windows[v].start);
+        Ticks end = std::min(span.sourceFree, t.windows[v].start + length);
+        if (end > begin)
+          work[v] += double(cost.work) * double(end - begin) /
+                     double(span.sourceFree - span.start);
+        parted += end > begin && v >= w;
+      }
+    }
+    for (size_t w = 0; w != t.windows.size(); ++w) {
+      EXPECT_NEAR(work[w], double(t.windows[w].work), 16) << seed;
+      (t.windows[w].slow ? slow : fast) += 1;
+      if (w == 0)
+        continue;
+      const sim::ClockWindow &before = t.windows[w - 1];
+      bool follows = before.start + length == t.windows[w].start;
+      bool little =
+          before.work * 1000 < length * program.machine.tensor.windowShare;
+      EXPECT_EQ(t.windows[w].slow, !follows || little) << seed;
+    }
+  }
+  EXPECT_GE(slow, 300u);
+  EXPECT_GE(fast, 100u);
+  EXPECT_GE(parted, 300u);
+}
