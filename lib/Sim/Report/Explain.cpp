@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Units.h"
+#include "Names.h"
 
 #include "facet/Isa/Assembler.h"
 #include "facet/Sim/Report.h"
@@ -70,23 +70,13 @@ std::string Explainer::causeOf(const Span &span) const {
   std::string text;
   if (span.start == span.ready)
     return text;
-  if (span.semaphore >= 0) {
-    const std::string &name = program.semaphores[size_t(span.semaphore)].name;
-    text = name.empty() ? "s" + std::to_string(span.semaphore) : name;
-  } else {
-    text = stallName(span.reason);
-  }
+  text = span.semaphore >= 0 ? semaphoreName(program, span.semaphore)
+                             : stallName(span.reason);
   if (span.cause.kind == Cause::None)
     return text;
-  const Span &by = span.cause.kind == Cause::Transfer
-                       ? time.spans[time.transfers[span.cause.index].span]
-                       : time.spans[span.cause.index];
-  text += ", from " + labelOf(program, int(by.queue), int(by.pc)).name;
-  std::vector<int64_t> counters =
-      loopCounters(program, by.queue, by.pc, by.visit);
-  for (size_t d = 0; d != counters.size(); ++d)
-    text += (d ? ", i" : " at i") + std::to_string(d) + " = " +
-            std::to_string(counters[d]);
+  text += ", from " + nameOf(program, time, span.cause);
+  std::string counters = countersOf(program, spanOf(time, span.cause));
+  text += (counters.empty() ? "" : " at ") + counters;
   return text;
 }
 

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Names.h"
 #include "Parts.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -26,9 +27,7 @@ using namespace facet::sim;
 static std::pair<int, int> instructionOf(const TimeResult &time, Cause cause) {
   if (cause.kind == Cause::None)
     return {-1, -1};
-  const Span &span = cause.kind == Cause::Instruction
-                         ? time.spans[cause.index]
-                         : time.spans[time.transfers[cause.index].span];
+  const Span &span = spanOf(time, cause);
   return {int(span.queue), int(span.pc)};
 }
 
@@ -109,11 +108,8 @@ static void findWaits(const Program &program, const TimeResult &time,
     line.who = labelOf(program, queue, pc);
     line.reason = reason;
     line.released = labelOf(program, cause.first, cause.second);
-    for (int semaphore : semaphores[key]) {
-      const std::string &name = program.semaphores[size_t(semaphore)].name;
-      line.semaphores.push_back(name.empty() ? "s" + std::to_string(semaphore)
-                                             : name);
-    }
+    for (int semaphore : semaphores[key])
+      line.semaphores.push_back(semaphoreName(program, semaphore));
     report.waits.push_back(std::move(line));
   }
   llvm::sort(report.waits, [](const WaitLine &a, const WaitLine &b) {

@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Names.h"
 #include "Page.h"
 #include "Trace.h"
 #include "Units.h"
@@ -78,12 +79,6 @@ private:
     return timeText(ns(begin)) + " to " + timeText(ns(end)) + ", " +
            timeText(ns(end - begin));
   }
-  const Span &spanOf(Cause cause) const {
-    return cause.kind == Cause::Transfer
-               ? time.spans[time.transfers[cause.index].span]
-               : time.spans[cause.index];
-  }
-  std::string nameOf(Cause cause) const;
   std::string mnemonicOf(const Span &span) const {
     return opcodeInfo(program.queues[span.queue].code[span.pc].opcode)
         ->mnemonic;
@@ -110,33 +105,20 @@ private:
 // Lanes
 //===----------------------------------------------------------------------===//
 
-std::string Timeline::nameOf(Cause cause) const {
-  if (cause.kind == Cause::None)
-    return "";
-  const Span &span = spanOf(cause);
-  return labelOf(program, int(span.queue), int(span.pc)).name;
-}
-
 std::string Timeline::titleOfSpan(const Segment &segment) const {
   const Span &span = time.spans[segment.index];
   InstructionLabel label = labelOf(program, int(span.queue), int(span.pc));
   std::string text = label.name;
   if (segment.isWait) {
     text += " waits: " + std::string(stallName(span.reason));
-    if (span.semaphore >= 0) {
-      const std::string &name = program.semaphores[size_t(span.semaphore)].name;
-      text +=
-          " " + (name.empty() ? "s" + std::to_string(span.semaphore) : name);
-    }
+    if (span.semaphore >= 0)
+      text += " " + semaphoreName(program, span.semaphore);
     if (span.cause.kind != Cause::None)
       text += (span.semaphore >= 0 ? ", released by " : ", after ") +
-              nameOf(span.cause);
+              nameOf(program, time, span.cause);
   } else {
-    std::vector<int64_t> counters =
-        loopCounters(program, span.queue, span.pc, span.visit);
-    for (size_t d = 0; d != counters.size(); ++d)
-      text += (d ? ", i" : " at i") + std::to_string(d) + " = " +
-              std::to_string(counters[d]);
+    std::string counters = countersOf(program, span);
+    text += (counters.empty() ? "" : " at ") + counters;
     if (!label.op.empty())
       text += "\n" + label.op;
     if (!label.place.empty())
@@ -174,13 +156,13 @@ void Timeline::addPath() {
   lane.label = [this](const Segment &segment) {
     Cause what = path[segment.index].what;
     return path[segment.index].ran && what.kind != Cause::None
-               ? mnemonicOf(spanOf(what))
+               ? mnemonicOf(spanOf(time, what))
                : std::string();
   };
   lane.title = [this](const Segment &segment) {
     const CriticalStep &step = path[segment.index];
     std::string text = describePath(kindOf(program, time, step), step.reason,
-                                    nameOf(step.what));
+                                    nameOf(program, time, step.what));
     return text + "\n" + instants(step.begin, step.end);
   };
   lanes.push_back(std::move(lane));
@@ -265,7 +247,7 @@ void Timeline::addRings() {
     };
     lane.title = [this](const Segment &segment) {
       const TransferSpan &transfer = time.transfers[segment.index];
-      return nameOf({Cause::Transfer, segment.index}) + "\n" +
+      return nameOf(program, time, {Cause::Transfer, segment.index}) + "\n" +
              withPrefix(double(transfer.bytes), "B") + "\n" +
              instants(transfer.start, transfer.done);
     };

@@ -19,6 +19,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Trace.h"
+#include "Names.h"
 #include "Units.h"
 
 #include "facet/Isa/Assembler.h"
@@ -94,21 +95,14 @@ private:
   double ns(Ticks ticks) const {
     return double(ticks) / double(time.ticksPerNs);
   }
-  void describe(int queue, int pc, uint32_t visit);
+  void describe(const Span &span);
   void say(const char *name, std::string text) {
     arguments.push_back({name, std::move(text), 0});
   }
   void say(const char *name, double number) {
     arguments.push_back({name, "", number});
   }
-  std::string nameOf(int queue, int pc) const;
-  std::string nameOf(Cause cause) const;
-  std::string semaphoreName(int semaphore) const;
-  const Span &spanOf(Cause cause) const {
-    return cause.kind == Cause::Transfer
-               ? time.spans[time.transfers[cause.index].span]
-               : time.spans[cause.index];
-  }
+  std::string mnemonicOf(const Span &span) const;
 
   const Program &program;
   const TimeResult &time;
@@ -311,25 +305,13 @@ void Teller::declare() {
     }
 }
 
-std::string Teller::nameOf(int queue, int pc) const {
-  const Instruction &i = program.queues[size_t(queue)].code[size_t(pc)];
-  return opcodeInfo(i.opcode)->mnemonic;
-}
-
-std::string Teller::nameOf(Cause cause) const {
-  if (cause.kind == Cause::None)
-    return "";
-  const Span &span = spanOf(cause);
-  return labelOf(program, int(span.queue), int(span.pc)).name;
-}
-
-std::string Teller::semaphoreName(int semaphore) const {
-  const std::string &name = program.semaphores[size_t(semaphore)].name;
-  return name.empty() ? "s" + std::to_string(semaphore) : name;
+std::string Teller::mnemonicOf(const Span &span) const {
+  return opcodeInfo(program.queues[span.queue].code[span.pc].opcode)->mnemonic;
 }
 
 /// Where an instruction stands and what it is.
-void Teller::describe(int queue, int pc, uint32_t visit) {
+void Teller::describe(const Span &span) {
+  int queue = int(span.queue), pc = int(span.pc);
   say("instruction", double(pc));
   std::string &text = texts[{queue, pc}];
   if (text.empty())
@@ -340,12 +322,7 @@ void Teller::describe(int queue, int pc, uint32_t visit) {
     say("place", label.place);
   if (!label.op.empty())
     say("op", label.op);
-  std::string counters;
-  std::vector<int64_t> values =
-      loopCounters(program, unsigned(queue), unsigned(pc), visit);
-  for (size_t d = 0; d != values.size(); ++d)
-    counters += (d ? ", i" : "i") + std::to_string(d) + " = " +
-                std::to_string(values[d]);
+  std::string counters = countersOf(program, span);
   if (!counters.empty())
     say("counters", counters);
 }
@@ -356,16 +333,17 @@ void Teller::tellSpan(const Slice &slice, TraceSlice &told) {
     told.category = "wait";
     name = "waits: " + std::string(stallName(span.reason));
     if (span.semaphore >= 0)
-      name = "waits for " + semaphoreName(span.semaphore);
+      name = "waits for " + semaphoreName(program, span.semaphore);
     say("waits", labelOf(program, int(span.queue), int(span.pc)).name);
     say("reason", stallName(span.reason));
     if (span.cause.kind != Cause::None)
-      say(span.semaphore >= 0 ? "released by" : "after", nameOf(span.cause));
+      say(span.semaphore >= 0 ? "released by" : "after",
+          nameOf(program, time, span.cause));
     return;
   }
   told.category = "work";
-  name = nameOf(int(span.queue), int(span.pc));
-  describe(int(span.queue), int(span.pc), span.visit);
+  name = mnemonicOf(span);
+  describe(span);
   if (span.start > span.ready)
     say("waited ns", ns(span.start - span.ready));
   say("inputs read after ns", ns(span.sourceFree - span.start));
@@ -381,7 +359,7 @@ void Teller::tellTransfer(const Slice &slice, TraceSlice &told) {
   uint32_t index = share ? time.shares[slice.index].transfer : slice.index;
   const TransferSpan &transfer = time.transfers[index];
   const Span &trigger = time.spans[transfer.span];
-  name = nameOf(int(trigger.queue), int(trigger.pc));
+  name = mnemonicOf(trigger);
   say("triggered by",
       labelOf(program, int(trigger.queue), int(trigger.pc)).name);
   if (share) {
@@ -389,7 +367,7 @@ void Teller::tellTransfer(const Slice &slice, TraceSlice &told) {
     say("packets", double(time.shares[slice.index].packets));
     return;
   }
-  describe(int(trigger.queue), int(trigger.pc), trigger.visit);
+  describe(trigger);
   say("bytes", double(transfer.bytes));
   double seconds = ns(transfer.dataDone - transfer.start) * 1e-9;
   if (seconds > 0)
@@ -400,8 +378,8 @@ void Teller::tellTransfer(const Slice &slice, TraceSlice &told) {
 void Teller::tellStep(const Slice &slice, TraceSlice &told) {
   told.category = "path";
   const CriticalStep &step = path[slice.index];
-  name =
-      describePath(kindOf(program, time, step), step.reason, nameOf(step.what));
+  name = describePath(kindOf(program, time, step), step.reason,
+                      nameOf(program, time, step.what));
 }
 
 void Teller::tell(const Slice &slice) {
@@ -447,7 +425,7 @@ void Teller::tellCounters() {
   for (size_t s = 0; s != steps.size(); ++s) {
     if (steps[s].empty())
       continue;
-    sink.counterTrack(next, "semaphore " + semaphoreName(int(s)), "");
+    sink.counterTrack(next, "semaphore " + semaphoreName(program, int(s)), "");
     for (const SemaphoreStep &step : steps[s])
       if (shown(step.at))
         sink.count(next, ns(step.at), double(step.value));
