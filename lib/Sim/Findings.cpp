@@ -1,4 +1,4 @@
-//===- Report.cpp - what a run found, for people and programs -------------===//
+//===- Findings.cpp - what a run found, for people and programs -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //   p.engine: error: SIM-UNINIT: queue vector, instruction 3 (copy): src reads
