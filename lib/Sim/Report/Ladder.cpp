@@ -72,13 +72,14 @@ void sim::findLadder(const Program &program, const Timing &timing,
     step("slow clock", "the array runs at a part of its rate", {Stall::Clock});
     step("weights", "waits for weights or for their place", {Stall::Weights});
   }
-  step("DMA", "waits for a transfer", {Stall::Transfer, Stall::Spacing});
+  step("DMA", "waits for a transfer", {Stall::Transfer});
   step("other engines", "waits for another engine, or for a port it holds",
        {Stall::Semaphore, Stall::Port});
   step("own results", "waits for an earlier result of its own",
        {Stall::Dependency});
-  step("instructions", "fetch, dispatch, loops, waits on their own, tables",
-       {Stall::Fetch, Stall::Issue, Stall::Control, Stall::Table});
+  step("instructions", "fetch, dispatch, loops, tables, gaps between triggers",
+       {Stall::Fetch, Stall::Issue, Stall::Control, Stall::Table,
+        Stall::Spacing});
   if (!array)
     step("slow clock", "", {Stall::Clock, Stall::Weights});
   step("end", "at its end, others are not", {Stall::Idle});

@@ -16,7 +16,7 @@ enum class Paint : uint8_t {
   Engine,   ///< waits for another engine
   Weights,  ///< the array waits for weights
   Own,      ///< waits for an earlier result of its own
-  Overhead, ///< fetch, issue, loops, tables, a slow clock
+  Overhead, ///< fetch, issue, loops, tables, gaps between triggers, a slow clock
   Idle
 };
 constexpr unsigned numPaints = 8;

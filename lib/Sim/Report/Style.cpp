@@ -27,7 +27,7 @@ const char *sim::paintTitle(Paint paint) {
       "waits for another engine",
       "waits for weights",
       "waits for its own result",
-      "loops, issue, fetch, slow clock",
+      "loops, issue, fetch, triggers, slow clock",
       "at its end"};
   return titles[unsigned(paint)];
 }
@@ -35,7 +35,6 @@ const char *sim::paintTitle(Paint paint) {
 Paint sim::paintOf(Stall stall) {
   switch (stall) {
   case Stall::Transfer:
-  case Stall::Spacing:
     return Paint::Transfer;
   case Stall::Semaphore:
   case Stall::Port:
