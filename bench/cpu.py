@@ -1,8 +1,9 @@
 """matmuls and what surrounds them beside OpenBLAS, MKL, oneDNN, BLIS, Eigen and libxsmm
 
   ./dev bench cpu --install-peers            once: the libraries, into build/peers
-  ./dev bench cpu                            everything, about 20 minutes
+  ./dev bench cpu                            everything, half an hour on a quiet machine
   ./dev bench cpu --quick --class tiny,odd   two classes, a short look
+  ./dev bench cpu --most 20                  no case of more than 20 billion operations
   ./dev bench cpu --csv out.csv --table out.md --svg out.svg
   ./dev bench cpu --from out.csv --table -   a table of what was measured before
 
@@ -96,6 +97,8 @@ def measure(options):
                f"--runtime={BUILD / 'lib'}", f"--peers={PEERS}", f"--folder={folder}",
                f"--target={options.target}", f"--threads={options.threads}", f"--csv={options.csv}",
                f"--seconds={0.05 if options.quick else options.seconds}"]
+    if options.most:
+        command.append(f"--most={options.most}")
     if options.classes:
         command.append(f"--class={options.classes}")
     return subprocess.run([str(word) for word in command], env=environment).returncode
@@ -106,6 +109,7 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--install-peers", action="store_true", help="fetch the libraries into build/peers, and stop")
     parser.add_argument("--class", dest="classes", metavar="LIST", help="only these classes: tiny,odd")
+    parser.add_argument("--most", type=float, metavar="N", help="leave out cases of more than N billion operations")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--target", default="native", help="what facet compiles for")
     parser.add_argument("--seconds", type=float, default=0.3, help="per row (default 0.3)")

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //   facet-bench-cpu --facet=bin/facet --runtime=lib --peers=build/peers --csv=out.csv
-//                   [--class=tiny,odd] [--threads=1] [--seconds=0.3]
+//                   [--class=tiny,odd] [--threads=1] [--seconds=0.3] [--most=20]
 //
 // One process, the same buffers for all. The peers of a case are measured in turns, a
 // few milliseconds each, round after round: what disturbs the machine disturbs all of
@@ -71,6 +71,7 @@ struct Command {
   std::set<std::string> groups;
   int threads = 1;
   double seconds = 0.3; ///< per row
+  double most = 1e9;    ///< billions of operations of a case
   const char *csv = nullptr;
 };
 
@@ -244,6 +245,8 @@ bool parse(int argc, char **argv, Command &command) {
       command.threads = std::max(1, std::atoi(v));
     else if (const char *v = value(argument, "--seconds="))
       command.seconds = std::atof(v);
+    else if (const char *v = value(argument, "--most="))
+      command.most = std::atof(v);
     else if (const char *v = value(argument, "--class=")) {
       for (std::string rest = v; !rest.empty();) {
         size_t comma = std::min(rest.find(','), rest.size());
@@ -300,7 +303,8 @@ int main(int argc, char **argv) {
 
   bool isRight = true;
   for (const Case &given : allCases()) {
-    if (!command.groups.empty() && !command.groups.count(given.group))
+    if ((!command.groups.empty() && !command.groups.count(given.group)) ||
+        given.operations() > command.most * 1e9)
       continue;
     Buffers data(given);
     std::vector<Row> rows = prepareRows(peers, given, data, command.threads);

@@ -199,6 +199,9 @@ static ExitCode compile(Invocation &invocation, Request &request,
     for (auto kernel : sources->module->getOps<kernel::FuncOp>())
       memory->kernels.push_back(kernel.getSymName().str());
 
+  if (!line.has(OPT_target))
+    dropIdleLevels(request.targets, *sources->module);
+
   // All names are checked before the work begins.
   Outputs outputs(line.has(OPT_write_if_changed));
   std::string *code = nullptr, *header = nullptr;

@@ -97,9 +97,6 @@ TargetList facet::chooseTargets(Invocation &invocation, StringRef triple) {
   std::optional<StringRef> names = invocation.line.value(OPT_target);
   if (!names) {
     TargetList ladder = ladderOf(archOf(triple));
-    llvm::erase_if(ladder, [](const Target *target) {
-      return !target->level->byDefault;
-    });
     return ladder.empty() ? TargetList{findTarget("reference")} : ladder;
   }
   TargetList list = parseTargets(*names, invocation.diagnostics);
@@ -111,6 +108,28 @@ TargetList facet::chooseTargets(Invocation &invocation, StringRef triple) {
       return {};
     }
   return list;
+}
+
+/// Whether some sum is one of products of narrow numbers.
+static bool multipliesNarrow(ModuleOp module) {
+  auto isNarrow = [](Type type) {
+    return type.isBF16() ||
+           (isa<IntegerType>(type) && type.getIntOrFloatBitWidth() > 1 &&
+            type.getIntOrFloatBitWidth() <= 16);
+  };
+  auto found = module.walk([&](kernel::ReduceOp reduce) {
+    return llvm::count_if(reduce.getBody().getArgumentTypes(), isNarrow) > 1
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
+  });
+  return found.wasInterrupted();
+}
+
+void facet::dropIdleLevels(TargetList &ladder, ModuleOp module) {
+  if (!multipliesNarrow(module))
+    llvm::erase_if(ladder, [](const Target *target) {
+      return target->level && target->level->isForDots;
+    });
 }
 
 TargetList facet::chooseHostTargets(Invocation &invocation) {

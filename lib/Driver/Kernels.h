@@ -15,6 +15,9 @@ namespace facet {
 const Target *nativeTarget();
 /// Empty with an error.
 TargetList chooseTargets(Invocation &invocation, llvm::StringRef triple);
+/// Drops from a ladder that nobody asked for what would bring the kernels of `module`
+/// nothing.
+void dropIdleLevels(TargetList &ladder, mlir::ModuleOp module);
 /// The same, for code that is to run here: without `--target` the highest level of
 /// this machine. Also refuses what this machine cannot run.
 TargetList chooseHostTargets(Invocation &invocation);

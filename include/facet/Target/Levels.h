@@ -31,8 +31,9 @@ struct Level {
   llvm::StringLiteral cpu, extra;
   /// What it adds to the level below, as LLVM names features, with commas.
   llvm::StringLiteral features;
-  /// Part of every object that is made without a list of levels.
-  bool byDefault = true;
+  /// Adds nothing but dot products of narrow types: an object that is made without a
+  /// list of levels has it only for kernels that multiply such.
+  bool isForDots = false;
 };
 
 /// All levels, lowest first.

@@ -46,7 +46,7 @@ ArrayRef<Level> facet::levels() {
       // What Zen 4 and Sapphire Rapids have in common beyond it.
       {FACET_LEVEL_ZNVER4, "znver4", "x86_64", "x86-64", "x86-64-v4",
        "+avx512vnni,+avx512bf16", "avx512vnni,avx512bf16",
-       /*byDefault=*/false},
+       /*isForDots=*/true},
   };
   return all;
 }
