@@ -3,11 +3,13 @@
 //
 //   for batch, outer n:
 //     for jc in steps of NC:            columns whose panel of b is packed at once
-//       pack b: [jr][k][NR], zeros behind the last column
-//       for outer m, for ic in steps of MC:
-//         pack a: [ir][k][MR]           unless it is read in place
-//         for jr in steps of NR, for ir in steps of MR:
-//           micro-kernel over all k, then the epilogue on its sums, then the store
+//       for kc in steps of KC:          all of k, if the plan does not cut it
+//         pack b: [jr][k][NR], zeros behind the last column
+//         for outer m, for ic in steps of MC:
+//           pack a: [ir][k][MR]         unless it is read in place
+//           for jr in steps of NR, for ir in steps of MR:
+//             micro-kernel over the block of k, from the sums so far; behind the
+//             last one the epilogue and the store
 //
 // Packing evaluates the factors of its side, so that conversions and
 // dequantisation happen once per element of a panel. Rows that are left over go to
@@ -17,6 +19,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CpuForm.h"
+#include "facet/Dialect/Kernel/IR/Operations.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -57,14 +60,15 @@ struct InPlace {
 class StageEmitter {
 public:
   StageEmitter(Frame &frame, const ContractionStage &stage, Value aPanel,
-               Value bPanel, Value columnSums)
+               Value bPanel, Value columnSums, std::optional<Storage> partial)
       : frame(frame), b(frame.b), c(stage.contraction),
         epilogue(stage.epilogue), plan(stage.plan), tileRows(plan.getRows()),
         tileVectors(plan.getVectors()), lanes(plan.getLanes()),
         dot(plan.getDot()), group(MicroKernelOp::groupSize(dot)),
         op(cast<StructuredOpInterface>(c.reduce.getOperation())),
         aPanel(aPanel), bPanel(bPanel), columnSums(columnSums),
-        extents(frame.extents(op)), at(extents.size(), frame.i64(0)) {
+        partial(partial), extents(frame.extents(op)),
+        at(extents.size(), frame.i64(0)) {
     element = c.reduce.getResult(0).getType();
     element = cast<RankedTensorType>(element).getElementType();
   }
@@ -75,6 +79,10 @@ private:
   using Body = llvm::function_ref<void()>;
   /// Sets `at` for each of `iterators`, outermost first.
   void forEach(llvm::ArrayRef<unsigned> iterators, Body body);
+  /// The blocks of k: `kBase` is set, `extents` and `at` count from there.
+  void forDepth(Body body);
+  /// The iterators that `at` stands for.
+  llvm::SmallVector<Value> iterators();
   /// i from 0 below `n`, in steps of `step`; the body gets i and min(step, n − i).
   void forBlocks(Value n, int64_t step,
                  llvm::function_ref<void(Num, Num)> body);
@@ -103,6 +111,11 @@ private:
             Value aStep, Value bAt, Value bStep, Value mask);
   llvm::SmallVector<Value> place(Num m, Num n);
   Value initialSum(Num m, Num n, Value mask);
+  /// Where the sums of one row and vector rest between blocks of k.
+  llvm::SmallVector<Value> placeOfPartial(Num m, Num n);
+  const Storage &partialSums() {
+    return partial ? *partial : frame.tensors[c.reduce.getResult(0)];
+  }
   void finish(Value sums, Num m, Num n, Value mask);
   bool hasLongEpilogue();
   void finishInLoop(ValueRange sums, int64_t vectors, Num m0, Num n0,
@@ -139,12 +152,15 @@ private:
   int64_t group; // elements of k in one step
   StructuredOpInterface op;
   Value aPanel, bPanel, columnSums;
+  std::optional<Storage> partial; // sums between blocks of k, if not the result
   llvm::SmallVector<Value> extents, at;
   Type element; // of the sums; as many bytes as a group of operands
   std::optional<InPlace> aInPlace, bInPlace;
-  Value onStack;        // the sums of one tile, for an epilogue in a loop
-  Value ones;           // a group of them
-  Value tileColumnSums; // of the columns that a tile begins with
+  Num kBase, columnBase; // of the block; kBase is null when k is not cut
+  Value isFirst, isLast; // block of k; null: it is the only one
+  Value onStack;         // the sums of one tile, for an epilogue in a loop
+  Value ones;            // a group of them
+  Value tileColumnSums;  // of the columns that a tile begins with
 };
 
 } // namespace
@@ -164,6 +180,37 @@ void StageEmitter::forEach(llvm::ArrayRef<unsigned> iterators, Body body) {
     body();
   });
   at = before;
+}
+
+void StageEmitter::forDepth(Body body) {
+  unsigned k = c.k.front();
+  int64_t step = plan.getDepthBlock();
+  Num whole = frame.num(extents[k]);
+  std::optional<int64_t> count = known(whole);
+  if (step == 0 || (count && *count <= step))
+    return body();
+  // One block at least: sums over nothing are stored, too.
+  auto loop = scf::ForOp::create(b, frame.i64(0), loops::max(whole, one()),
+                                 frame.i64(step));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  kBase = frame.num(loop.getInductionVar());
+  extents[k] = count && *count % step == 0
+                   ? frame.i64(step)
+                   : loops::min(whole - kBase, frame.i64(step));
+  isFirst = kBase == 0;
+  isLast = kBase + step >= whole;
+  body();
+  kBase = Num();
+  isFirst = isLast = Value();
+  extents[k] = whole;
+}
+
+llvm::SmallVector<Value> StageEmitter::iterators() {
+  llvm::SmallVector<Value> result = at;
+  if (kBase)
+    result[c.k.front()] = frame.num(at[c.k.front()]) + kBase;
+  return result;
 }
 
 void StageEmitter::forBlocks(Value n, int64_t step,
@@ -261,11 +308,11 @@ Value StageEmitter::groupOfB(Num column, Value mask, Value exist) {
   unsigned n = c.n.back(), k = c.k.back();
   Num word;
   for (int64_t i = 0; i < group; ++i) {
-    llvm::SmallVector<Value> iterators = at;
-    iterators[n] = column;
-    iterators[k] = frame.num(at[k]) + i;
+    llvm::SmallVector<Value> here = iterators();
+    here[n] = column;
+    here[k] = frame.num(here[k]) + i;
     auto one = [&]() -> llvm::SmallVector<Value> {
-      LanePoint point(frame, op, iterators, {n, lanes, mask});
+      LanePoint point(frame, op, here, {n, lanes, mask});
       Value value = widen(b, product(c.b, point), lanes);
       return {group == 1 ? value : narrow(frame.num(value))};
     };
@@ -374,7 +421,7 @@ void StageEmitter::packA(Num ic, Num rows) {
       auto elements = [&](Num base, int64_t count, Value exist) {
         at[k] = base;
         Value mask = exist ? maskBelow(b, exist, count) : Value();
-        LanePoint point(frame, op, at, {k, count, mask});
+        LanePoint point(frame, op, iterators(), {k, count, mask});
         Num value = frame.num(widen(b, product(c.a, point), count));
         if (group > 1)
           value = frame.num(groupsOfA(value, mask));
@@ -424,6 +471,8 @@ InPlace StageEmitter::inPlace(unsigned input, std::optional<unsigned> outer) {
       add = add * frame.num(at[subscript.value]);
     step = frame.num(step) + add;
   }
+  if (kBase)
+    result.base = frame.num(result.base) + kBase * frame.num(result.kStep);
   result.base = pointer(storage.pointer, result.base);
   return result;
 }
@@ -470,15 +519,57 @@ Value StageEmitter::initialSum(Num m, Num n, Value mask) {
                    lanes, mask);
 }
 
+llvm::SmallVector<Value> StageEmitter::placeOfPartial(Num m, Num n) {
+  llvm::SmallVector<Value> index = place(m, n);
+  if (!partial) {
+    index.resize(op.getNumParallel());
+    return index;
+  }
+  llvm::SmallVector<Value> scratch;
+  for (unsigned i : c.m)
+    scratch.push_back(index[i]);
+  scratch.push_back(n - columnBase);
+  return scratch;
+}
+
 void StageEmitter::tile(int64_t rows, int64_t vectors, Num m0, Num n0, Value a,
                         Value aRow, Value aStep, Value bAt, Value bStep,
                         Value mask) {
   auto type = VectorType::get({lanes}, element);
+  llvm::SmallVector<Type> types(rows * vectors, type);
+  auto forSums =
+      [&](llvm::function_ref<void(int64_t i, Num m, Num n, Value)> body) {
+        for (int64_t r = 0; r < rows; ++r)
+          for (int64_t v = 0; v < vectors; ++v)
+            body(r * vectors + v, m0 + r, n0 + v * lanes,
+                 v == vectors - 1 ? mask : Value());
+      };
+  unsigned lane = partial ? c.m.size() : c.n.back();
+  auto start = [&] {
+    llvm::SmallVector<Value> sums;
+    forSums([&](int64_t, Num m, Num n, Value mask) {
+      sums.push_back(initialSum(m, n, mask));
+    });
+    return sums;
+  };
   llvm::SmallVector<Value> inits;
-  for (int64_t r = 0; r < rows; ++r)
-    for (int64_t v = 0; v < vectors; ++v)
-      inits.push_back(initialSum(m0 + r, n0 + v * lanes,
-                                 v == vectors - 1 ? mask : Value()));
+  if (!isFirst) {
+    inits = start();
+  } else {
+    auto ifOp = scf::IfOp::create(b, types, isFirst, /*addThenBlock=*/true,
+                                  /*addElseBlock=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(ifOp.thenBlock());
+    scf::YieldOp::create(b, start());
+    b.setInsertionPointToStart(ifOp.elseBlock());
+    llvm::SmallVector<Value> sums;
+    forSums([&](int64_t, Num m, Num n, Value mask) {
+      sums.push_back(
+          loadLanes(b, partialSums(), placeOfPartial(m, n), lane, lanes, mask));
+    });
+    scf::YieldOp::create(b, sums);
+    inits.assign(ifOp.result_begin(), ifOp.result_end());
+  }
   for (int64_t v = 0; columnSums && v < vectors; ++v) {
     // a was packed 128 too large (or too small, if b is the unsigned one).
     Num excess =
@@ -490,17 +581,29 @@ void StageEmitter::tile(int64_t rows, int64_t vectors, Num m0, Num n0, Value a,
       inits[r * vectors + v] = dot == Dot::U8S8 ? init - excess : init + excess;
     }
   }
-  llvm::SmallVector<Type> types(rows * vectors, type);
   Value readMask = bInPlace ? mask : Value();
   auto kernel =
       MicroKernelOp::create(b, types, dot, rows, vectors, lanes, a, aRow, aStep,
                             bAt, bStep, depth(), readMask, inits);
-  if (rows * vectors > 1 && hasLongEpilogue())
-    return finishInLoop(kernel.getResults(), vectors, m0, n0, mask);
-  for (int64_t r = 0; r < rows; ++r)
-    for (int64_t v = 0; v < vectors; ++v)
-      finish(kernel.getResult(r * vectors + v), m0 + r, n0 + v * lanes,
-             v == vectors - 1 ? mask : Value());
+  auto end = [&] {
+    if (rows * vectors > 1 && hasLongEpilogue())
+      return finishInLoop(kernel.getResults(), vectors, m0, n0, mask);
+    forSums([&](int64_t i, Num m, Num n, Value mask) {
+      finish(kernel.getResult(i), m, n, mask);
+    });
+  };
+  // Without a scratch, the sums so far and the last ones go to the same place.
+  if (!isLast || !partial)
+    return end();
+  auto ifOp = scf::IfOp::create(b, isLast, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(ifOp.thenBlock());
+  end();
+  b.setInsertionPointToStart(ifOp.elseBlock());
+  forSums([&](int64_t i, Num m, Num n, Value mask) {
+    storeLanes(b, *partial, placeOfPartial(m, n), lane, lanes, mask,
+               kernel.getResult(i));
+  });
 }
 
 /// The map behind the sums calls functions, each dozens of instructions long.
@@ -647,17 +750,20 @@ void StageEmitter::run() {
   forEach(c.batch, [&] {
     forEach(outerN, [&] {
       forBlocks(n, plan.getColumnBlock(), [&](Num jc, Num columns) {
-        if (plan.packsB())
-          packB(jc, columns);
-        else
-          bInPlace = inPlace(*vectorsOfB(c), c.n.back());
-        forEach(outerM, [&] {
-          forBlocks(m, plan.getRowBlock(), [&](Num ic, Num rows) {
-            if (plan.packsA())
-              packA(ic, rows);
-            else
-              aInPlace = inPlace(*elementsOf(c, c.a), mIterator);
-            columnsOf(jc, columns, ic, rows);
+        columnBase = jc;
+        forDepth([&] {
+          if (plan.packsB())
+            packB(jc, columns);
+          else
+            bInPlace = inPlace(*vectorsOfB(c), c.n.back());
+          forEach(outerM, [&] {
+            forBlocks(m, plan.getRowBlock(), [&](Num ic, Num rows) {
+              if (plan.packsA())
+                packA(ic, rows);
+              else
+                aInPlace = inPlace(*elementsOf(c, c.a), mIterator);
+              columnsOf(jc, columns, ic, rows);
+            });
           });
         });
       });
@@ -669,27 +775,42 @@ void StageEmitter::run() {
 // Scratch
 //===----------------------------------------------------------------------===//
 
-/// Scratch for a packed block: at most `block` of `outer`, rounded up to `unit`,
-/// times all of `k`, whose innermost iterator comes in groups.
-unsigned CpuForm::addPanel(StructuredOpInterface op, Type element,
-                           std::optional<unsigned> outer, int64_t block,
-                           int64_t unit, llvm::ArrayRef<unsigned> k,
-                           int64_t group) {
-  auto extent = [op](unsigned i) -> loops::Workspace::Extent {
-    OpFoldResult mixed = StructuredOpInterface(op).getMixedExtents()[i];
-    return [mixed](Frame &f) { return f.num(f.extent(mixed)); };
-  };
-  std::vector<loops::Workspace::Extent> dims;
-  dims.push_back([=](Frame &f) {
-    Num count = outer ? loops::min(extent(*outer)(f), f.i64(block)) : f.i64(1);
+static loops::Workspace::Extent extentOf(StructuredOpInterface op, unsigned i) {
+  OpFoldResult mixed = op.getMixedExtents()[i];
+  return [mixed](Frame &f) { return f.num(f.extent(mixed)); };
+}
+
+/// At most `block` of an extent, rounded up to `unit`.
+static loops::Workspace::Extent blockOf(loops::Workspace::Extent extent,
+                                        int64_t block, int64_t unit) {
+  return [=](Frame &f) {
+    Num count = loops::min(extent(f), f.i64(block));
     return loops::quotient(count + (unit - 1), unit) * unit;
-  });
+  };
+}
+
+/// Scratch for a packed block: at most `block` of `outer`, rounded up to `unit`,
+/// times a block of `k`, whose innermost iterator comes in groups.
+unsigned CpuForm::addPanel(ContractionStage &stage,
+                           std::optional<unsigned> outer, int64_t block,
+                           int64_t unit, llvm::ArrayRef<unsigned> k) {
+  kernel::ReduceOp reduce = stage.contraction.reduce;
+  auto op = cast<StructuredOpInterface>(reduce.getOperation());
+  int64_t group = MicroKernelOp::groupSize(stage.plan.getDot());
+  int64_t depth = stage.plan.getDepthBlock();
+  loops::Workspace::Extent single = [](Frame &f) { return f.i64(1); };
+  std::vector<loops::Workspace::Extent> dims;
+  dims.push_back(blockOf(outer ? extentOf(op, *outer) : single, block, unit));
   for (unsigned i : k)
-    dims.push_back([=, isLast = i == k.back()](Frame &f) {
-      Num count = extent(i)(f);
+    dims.push_back([=, extent = extentOf(op, i), isFirst = i == k.front(),
+                    isLast = i == k.back()](Frame &f) {
+      Num count = extent(f);
+      if (isFirst && depth)
+        count = loops::min(count, f.i64(depth));
       return isLast ? loops::quotient(count + (group - 1), group) : count;
     });
-  return workspace.add(element, std::move(dims));
+  return workspace.add(loops::elementType(reduce.getResult(0)),
+                       std::move(dims));
 }
 
 void CpuForm::addPanels(ContractionStage &stage) {
@@ -697,31 +818,43 @@ void CpuForm::addPanels(ContractionStage &stage) {
   ContractionAttr plan = stage.plan;
   kernel::ReduceOp reduce = c.reduce;
   auto op = cast<StructuredOpInterface>(reduce.getOperation());
-  Type element = loops::elementType(reduce.getResult(0));
-  int64_t group = MicroKernelOp::groupSize(plan.getDot());
   if (plan.packsB())
-    stage.bSlot = addPanel(op, element, c.n.back(), plan.getColumnBlock(),
-                           plan.getColumns(), c.k, group);
+    stage.bSlot = addPanel(stage, c.n.back(), plan.getColumnBlock(),
+                           plan.getColumns(), c.k);
   if (shiftsA(c, plan.getDot()))
-    stage.columnSumsSlot =
-        addPanel(op, element, c.n.back(), plan.getColumnBlock(),
-                 plan.getColumns(), /*k=*/{}, group);
+    stage.columnSumsSlot = addPanel(stage, c.n.back(), plan.getColumnBlock(),
+                                    plan.getColumns(), /*k=*/{});
   if (plan.packsA()) {
     std::optional<unsigned> iterator;
     if (!c.m.empty())
       iterator = c.m.back();
-    stage.aSlot = addPanel(op, element, iterator, plan.getRowBlock(),
-                           plan.getRows(), c.k, group);
+    stage.aSlot =
+        addPanel(stage, iterator, plan.getRowBlock(), plan.getRows(), c.k);
   }
+  if (!plan.getDepthBlock() || !stage.epilogue)
+    return;
+  std::optional<int64_t> k = kernel::knownExtent(op, c.k.front());
+  if (k && *k <= plan.getDepthBlock())
+    return;
+  std::vector<loops::Workspace::Extent> dims;
+  for (unsigned i : c.m)
+    dims.push_back(extentOf(op, i));
+  dims.push_back(blockOf(extentOf(op, c.n.back()), plan.getColumnBlock(),
+                         plan.getColumns()));
+  stage.partialSlot =
+      workspace.add(loops::elementType(reduce.getResult(0)), std::move(dims));
 }
 
 void CpuForm::emitContraction(ContractionStage &stage) {
   Value a, b, columnSums;
+  std::optional<Storage> partial;
   if (stage.plan.packsA())
     a = placed[stage.aSlot].pointer;
   if (stage.plan.packsB())
     b = placed[stage.bSlot].pointer;
   if (stage.columnSumsSlot)
     columnSums = placed[*stage.columnSumsSlot].pointer;
-  StageEmitter(frame, stage, a, b, columnSums).run();
+  if (stage.partialSlot)
+    partial = placed[*stage.partialSlot];
+  StageEmitter(frame, stage, a, b, columnSums, partial).run();
 }

@@ -21,6 +21,8 @@ struct ContractionStage {
   std::optional<Epilogue> epilogue;
   ContractionAttr plan;
   unsigned aSlot = 0, bSlot = 0;
+  /// Where sums rest between blocks of k, when not in the result.
+  std::optional<unsigned> partialSlot;
   std::optional<unsigned> columnSumsSlot; // where a is packed shifted
 };
 
@@ -57,9 +59,8 @@ private:
   // ContractionStage.cpp
   void addPanels(ContractionStage &stage);
   void emitContraction(ContractionStage &stage);
-  unsigned addPanel(kernel::StructuredOpInterface op, mlir::Type element,
-                    std::optional<unsigned> outer, int64_t block, int64_t unit,
-                    llvm::ArrayRef<unsigned> k, int64_t group);
+  unsigned addPanel(ContractionStage &stage, std::optional<unsigned> outer,
+                    int64_t block, int64_t unit, llvm::ArrayRef<unsigned> k);
 
   int64_t lanes; // of 32 bits
   llvm::DenseMap<mlir::Operation *, Form> forms;

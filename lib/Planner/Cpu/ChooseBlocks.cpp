@@ -35,6 +35,16 @@ constexpr int64_t mostVectors = 8;
 constexpr double lineWeight = 2;
 /// Sums this short read a in place without that loss: a few rows of it fit.
 constexpr int64_t shortSum = 512;
+/// Elements of k that a panel holds at most. Of 256, 512, 1024 and all, this was the
+/// fastest for 2048³ and 512·4096·4096.
+constexpr int64_t longestDepth = 1024;
+/// With fewer blocks of rows than this, a panel of b is read too seldom to make up
+/// for leaving the second-level cache: 128·4096·4096 was fastest inside of it.
+constexpr int64_t fewRowBlocks = 4;
+/// Shorter blocks of k spend their time on loading and storing sums.
+constexpr int64_t shortestDepth = 256;
+/// Blocks of k are whole numbers of this many elements, of every vector and group.
+constexpr int64_t depthUnit = 64;
 /// Tiles of a block.
 constexpr int64_t rowTiles = 12, columnTiles = 16;
 
@@ -56,6 +66,7 @@ private:
   Tile chooseTile();
   bool packingAPays();
   bool packingBPays();
+  int64_t chooseDepth(Tile tile);
 
   Problem problem;
   const Machine &machine;
@@ -105,6 +116,31 @@ bool BlockChooser::packingBPays() {
                            unpackedLossB * double(*problem.m);
 }
 
+/// Blocks of k of equal size, or 0: all of it.
+int64_t BlockChooser::chooseDepth(Tile tile) {
+  int64_t longest = longestDepth;
+  if (problem.m && *problem.m <= fewRowBlocks * rowTiles * tile.rows) {
+    int64_t bytes = columnTiles * tile.vectors * problem.lanes * problem.bytes;
+    longest = std::clamp(machine.cache.l2Bytes / bytes / depthUnit * depthUnit,
+                         shortestDepth, longestDepth);
+  }
+  int64_t unit = depthUnit;
+  if (problem.hasSeveralK) {
+    // The outermost axis is cut; a block holds all of the others.
+    if (!problem.k)
+      return 0;
+    longest =
+        std::max<int64_t>(longest / std::max<int64_t>(problem.innerK, 1), 1);
+    unit = problem.group;
+  }
+  if (!problem.outerK)
+    return longest;
+  if (*problem.outerK <= longest + longest / 2)
+    return 0;
+  int64_t blocks = llvm::divideCeil(*problem.outerK, longest);
+  return llvm::alignTo(llvm::divideCeil(*problem.outerK, blocks), unit);
+}
+
 ContractionAttr BlockChooser::choose() {
   Tile tile = chooseTile();
   int64_t lanes = problem.lanes;
@@ -113,10 +149,11 @@ ContractionAttr BlockChooser::choose() {
                                        tile.vectors);
   bool packA = !problem.aInPlace || packingAPays();
   bool packB = !problem.bInPlace || packingBPays();
-  return ContractionAttr::get(
-      context, tile.rows, tile.vectors, lanes, rowTiles * tile.rows,
-      columnTiles * tile.vectors * lanes,
-      Pack(unsigned(packA) | unsigned(packB) << 1), problem.dot);
+  return ContractionAttr::get(context, tile.rows, tile.vectors, lanes,
+                              rowTiles * tile.rows,
+                              columnTiles * tile.vectors * lanes,
+                              Pack(unsigned(packA) | unsigned(packB) << 1),
+                              problem.dot, chooseDepth(tile));
 }
 
 ContractionAttr cpu::chooseBlocks(const Contraction &contraction,

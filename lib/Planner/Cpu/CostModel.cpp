@@ -21,6 +21,10 @@ using namespace facet::cpu;
 using namespace mlir;
 using kernel::StructuredOpInterface;
 
+/// Bytes that sums take per cycle on the way to a far cache and back, beside the
+/// multiply-adds. Assumed.
+static constexpr double cacheBytesPerCycle = 16;
+
 Problem::Problem(const Contraction &contraction, const Machine &machine,
                  Dot dot)
     : dot(dot) {
@@ -40,7 +44,12 @@ Problem::Problem(const Contraction &contraction, const Machine &machine,
   for (unsigned i : contraction.k) {
     std::optional<int64_t> extent = known(i);
     k = k && extent ? std::optional<int64_t>(*k * *extent) : std::nullopt;
+    if (i == contraction.k.front())
+      outerK = extent;
+    else
+      innerK *= extent.value_or(1);
   }
+  hasSeveralK = contraction.k.size() > 1;
   auto outer = llvm::to_vector(contraction.batch);
   llvm::append_range(outer, ArrayRef(contraction.n).drop_back());
   if (!contraction.m.empty())
@@ -103,5 +112,13 @@ Cost cpu::costOf(const Problem &problem, ContractionAttr plan,
   else
     loss += unpackedLossB;
   cost.multiply *= loss;
+  if (plan.getDepthBlock()) {
+    double outer = double(problem.outerK.value_or(Problem::openSize));
+    cost.blocksOfK =
+        std::max(1., std::ceil(outer / double(plan.getDepthBlock())));
+    double sumBytes = double(problem.bytes * problem.group);
+    cost.partial = 2 * m * n * sumBytes * (cost.blocksOfK - 1) *
+                   problem.repeats / cacheBytesPerCycle;
+  }
   return cost;
 }

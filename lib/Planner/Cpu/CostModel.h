@@ -24,6 +24,10 @@ struct Problem {
   /// Of the innermost iterator of m and n, along which blocks are cut, and of all
   /// of k; absent when open.
   std::optional<int64_t> m, n, k;
+  /// Of the axis of k that blocks cut; the product of the others, 1 when open.
+  std::optional<int64_t> outerK;
+  int64_t innerK = 1;
+  bool hasSeveralK = false;
   /// How often that is done: batch and outer m and n; open ones count once.
   double repeats = 1;
   Dot dot = Dot::F32;
@@ -46,7 +50,9 @@ struct Problem {
 struct Cost {
   double multiply = 0; ///< the micro-kernels, what they wait for included
   double packA = 0, packB = 0;
-  double total() const { return multiply + packA + packB; }
+  double partial = 0; ///< sums stored and loaded between blocks of k
+  double total() const { return multiply + packA + packB + partial; }
+  double blocksOfK = 1;
 };
 
 Cost costOf(const Problem &problem, ContractionAttr plan,

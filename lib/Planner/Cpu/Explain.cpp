@@ -47,7 +47,7 @@ private:
   void addBounds(Explanation &to);
   Explanation::Stage describe(StageAttr stage, StageAttr planned);
   void describeChoices(const Contraction &c, ContractionAttr choices,
-                       ContractionAttr planned,
+                       ContractionAttr planned, bool hasEpilogue,
                        std::vector<Explanation::Choice> &to);
   void addLets(Explanation &to, VariantAttr variant);
 
@@ -174,7 +174,7 @@ void Explainer::addBounds(Explanation &to) {
 }
 
 void Explainer::describeChoices(const Contraction &c, ContractionAttr choices,
-                                ContractionAttr planned,
+                                ContractionAttr planned, bool hasEpilogue,
                                 std::vector<Explanation::Choice> &to) {
   Problem problem(c, machine, choices.getDot());
   Cost cost = costOf(problem, choices, machine);
@@ -201,10 +201,12 @@ void Explainer::describeChoices(const Contraction &c, ContractionAttr choices,
           formatted("%.2f", double(rows + vectors) / double(rows * vectors)) +
           " loads per multiply-add",
       samePlan && rows == planned.getRows() && vectors == planned.getVectors());
-  double panelA =
-      double(choices.getRowBlock()) * problem.sizeK() * double(problem.bytes);
-  double panelB = double(choices.getColumnBlock()) * problem.sizeK() *
-                  double(problem.bytes);
+  double depth = problem.sizeK();
+  if (choices.getDepthBlock())
+    depth = std::min(depth, double(choices.getDepthBlock() * problem.innerK));
+  double bytesOfK = depth * double(problem.bytes);
+  double panelA = double(choices.getRowBlock()) * bytesOfK;
+  double panelB = double(choices.getColumnBlock()) * bytesOfK;
   auto level = [&](double bytes) -> std::string {
     return bytes <= double(machine.cache.l1Bytes)   ? "the first-level cache"
            : bytes <= double(machine.cache.l2Bytes) ? "the second-level cache"
@@ -218,6 +220,15 @@ void Explainer::describeChoices(const Contraction &c, ContractionAttr choices,
           printBytes(panelB) + ", in " + level(panelB),
       samePlan && choices.getRowBlock() == planned.getRowBlock() &&
           choices.getColumnBlock() == planned.getColumnBlock());
+  if (choices.getDepthBlock())
+    add("depth", number(choices.getDepthBlock()) + " of k",
+        cost.blocksOfK > 1
+            ? number(int64_t(cost.blocksOfK)) +
+                  " blocks; between them the sums rest in " +
+                  (hasEpilogue ? "a scratch, " : "the result, ") +
+                  timeOf(cost.partial)
+            : "one block is all of it",
+        samePlan && choices.getDepthBlock() == planned.getDepthBlock());
   static constexpr const char *words[] = {"nothing", "a", "b", "a and b"};
   auto operand = [&](StringRef name, bool packed, bool inPlace, double cycles,
                      double loss) {
@@ -276,7 +287,7 @@ Explanation::Stage Explainer::describe(StageAttr stage, StageAttr planned) {
     cycles += costOf(problem, stage.getContraction(), machine).total();
     describeChoices(c, stage.getContraction(),
                     planned ? planned.getContraction() : ContractionAttr(),
-                    result.choices);
+                    stage.getOps().size() == 2, result.choices);
   } else {
     result.does += stage.getForm() == Form::Lanes ? ", in vectors"
                                                   : ", element by element";

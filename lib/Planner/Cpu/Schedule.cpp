@@ -35,29 +35,30 @@ constexpr int64_t largestBlock = 1 << 24;
 
 /// The axes of a contraction as the text names them; m is absent for one row.
 struct Axes {
-  std::string m, n;
+  std::string m, n, k; // of k the outermost
   explicit Axes(const Contraction &contraction) {
     kernel::ReduceOp reduce = contraction.reduce;
     auto op = cast<StructuredOpInterface>(reduce.getOperation());
     if (!contraction.m.empty())
       m = op.getIteratorName(contraction.m.back()).str();
     n = op.getIteratorName(contraction.n.back()).str();
+    k = op.getIteratorName(contraction.k.front()).str();
   }
 };
 
 /// The choices of a contraction, while they change.
 struct Choices {
-  int64_t rows, vectors, lanes, rowBlock, columnBlock;
+  int64_t rows, vectors, lanes, rowBlock, columnBlock, depthBlock;
   Pack pack;
   Dot dot;
   explicit Choices(ContractionAttr plan)
       : rows(plan.getRows()), vectors(plan.getVectors()),
         lanes(plan.getLanes()), rowBlock(plan.getRowBlock()),
-        columnBlock(plan.getColumnBlock()), pack(plan.getPack()),
-        dot(plan.getDot()) {}
+        columnBlock(plan.getColumnBlock()), depthBlock(plan.getDepthBlock()),
+        pack(plan.getPack()), dot(plan.getDot()) {}
   ContractionAttr get(MLIRContext *context) const {
     return ContractionAttr::get(context, rows, vectors, lanes, rowBlock,
-                                columnBlock, pack, dot);
+                                columnBlock, pack, dot, depthBlock);
   }
 };
 
@@ -85,8 +86,8 @@ private:
   /// The stages whose sum is of `statement`, in order.
   llvm::SmallVector<unsigned> sumsOf(llvm::StringRef statement);
   /// `NAME = number` arguments of a clause, each axis once; false with an error.
-  bool forAxes(const ScheduleClause &clause, const Axes &axes,
-               llvm::function_ref<void(bool isM, int64_t value)> body);
+  bool forAxes(const ScheduleClause &clause, llvm::ArrayRef<std::string> axes,
+               llvm::function_ref<void(unsigned axis, int64_t value)> body);
   void error(const ScheduleClause &clause, const llvm::Twine &message) {
     diagnostics.error(clause.place, message);
   }
@@ -115,24 +116,26 @@ llvm::SmallVector<unsigned> Reader::sumsOf(llvm::StringRef statement) {
   return result;
 }
 
-bool Reader::forAxes(const ScheduleClause &clause, const Axes &axes,
-                     llvm::function_ref<void(bool, int64_t)> body) {
+bool Reader::forAxes(const ScheduleClause &clause,
+                     llvm::ArrayRef<std::string> axes,
+                     llvm::function_ref<void(unsigned, int64_t)> body) {
   llvm::SmallVector<std::string> known;
-  for (const std::string &axis : {axes.m, axes.n})
+  for (const std::string &axis : axes)
     if (!axis.empty())
       known.push_back("'" + axis + "'");
   unsigned before = diagnostics.errorCount();
   if (clause.arguments.empty())
     error(clause, "'" + clause.name + "' says nothing; write '" + clause.name +
-                      "(" + axes.n + " = …)'");
+                      "(" + axes[1] + " = …)'");
   llvm::SmallVector<llvm::StringRef> seen;
   for (const auto &[axis, value] : clause.arguments) {
     if (axis.word.empty() || !value || !value->word.empty()) {
       error(clause, "'" + clause.name + "' takes axes with numbers: '" +
-                        clause.name + "(" + axes.n + " = …)'");
+                        clause.name + "(" + axes[1] + " = …)'");
       return false;
     }
-    if (axis.word != axes.m && axis.word != axes.n) {
+    const auto *found = llvm::find(axes, axis.word);
+    if (found == axes.end()) {
       error(clause, "'" + clause.name + "' cuts along " + listed(known) +
                         "; there is no '" + axis.word + "' among them");
       continue;
@@ -148,7 +151,7 @@ bool Reader::forAxes(const ScheduleClause &clause, const Axes &axes,
                         " is allowed");
       continue;
     }
-    body(axis.word == axes.m, value->number);
+    body(found - axes.begin(), value->number);
   }
   return diagnostics.errorCount() == before;
 }
@@ -159,8 +162,9 @@ void Reader::readTile(const ScheduleClause &clause,
   int64_t columnTiles = choices.columnBlock / (choices.vectors * choices.lanes);
   Choices wanted = choices;
   bool good = true;
-  good &= forAxes(clause, Axes(contraction), [&](bool isM, int64_t value) {
-    if (isM) {
+  Axes axes(contraction);
+  good &= forAxes(clause, {axes.m, axes.n}, [&](unsigned axis, int64_t value) {
+    if (axis == 0) {
       wanted.rows = value;
     } else if (value % choices.lanes != 0) {
       error(clause, llvm::Twine(value) + " columns are no whole vectors of " +
@@ -188,14 +192,19 @@ void Reader::readTile(const ScheduleClause &clause,
 
 void Reader::readBlock(const ScheduleClause &clause,
                        const Contraction &contraction, Choices &choices) {
-  forAxes(clause, Axes(contraction), [&](bool isM, int64_t value) {
-    int64_t unit = isM ? choices.rows : choices.vectors * choices.lanes;
-    if (value % unit != 0)
-      return error(clause, "a block of " + llvm::Twine(value) +
-                               (isM ? " rows" : " columns") +
-                               " is no whole number of tiles of " +
-                               llvm::Twine(unit));
-    (isM ? choices.rowBlock : choices.columnBlock) = value;
+  Axes axes(contraction);
+  int64_t units[] = {choices.rows, choices.vectors * choices.lanes,
+                     MicroKernelOp::groupSize(choices.dot)};
+  int64_t *blocks[] = {&choices.rowBlock, &choices.columnBlock,
+                       &choices.depthBlock};
+  static constexpr const char *words[] = {"rows", "columns", "steps"};
+  forAxes(clause, {axes.m, axes.n, axes.k}, [&](unsigned axis, int64_t value) {
+    if (value % units[axis] != 0)
+      return error(clause, "a block of " + llvm::Twine(value) + " " +
+                               words[axis] + " is no whole number of " +
+                               (axis == 2 ? "groups of " : "tiles of ") +
+                               llvm::Twine(units[axis]));
+    *blocks[axis] = value;
   });
 }
 
@@ -362,15 +371,18 @@ FailureOr<PlanAttr> cpu::applySchedule(PlanAttr plan, kernel::FuncOp kernel,
 static void printChoices(const Contraction &contraction, ContractionAttr plan,
                          llvm::SmallVectorImpl<std::string> &clauses) {
   Axes axes(contraction);
-  auto pair = [&](llvm::StringRef word, int64_t m, int64_t n) {
+  auto add = [&](llvm::StringRef word, int64_t m, int64_t n, int64_t k) {
     std::string text = (word + "(").str();
-    if (!axes.m.empty())
+    if (!axes.m
+             .empty()) // without it there is one row, and nothing to say of it
       text += axes.m + " = " + std::to_string(m) + ", ";
-    clauses.push_back(text + axes.n + " = " + std::to_string(n) + ")");
+    text += axes.n + " = " + std::to_string(n);
+    if (k)
+      text += ", " + axes.k + " = " + std::to_string(k);
+    clauses.push_back(text + ")");
   };
-  // Without an axis of rows there is one row, and nothing to say of it.
-  pair("tile", plan.getRows(), plan.getColumns());
-  pair("block", plan.getRowBlock(), plan.getColumnBlock());
+  add("tile", plan.getRows(), plan.getColumns(), 0);
+  add("block", plan.getRowBlock(), plan.getColumnBlock(), plan.getDepthBlock());
   clauses.push_back(("pack = " + stringifyPack(plan.getPack())).str());
 }
 

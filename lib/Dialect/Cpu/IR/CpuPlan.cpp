@@ -31,7 +31,7 @@ using EmitError = llvm::function_ref<InFlightDiagnostic()>;
 LogicalResult ContractionAttr::verify(EmitError emitError, int64_t rows,
                                       int64_t vectors, int64_t lanes,
                                       int64_t rowBlock, int64_t columnBlock,
-                                      Pack pack, Dot dot) {
+                                      Pack pack, Dot dot, int64_t depthBlock) {
   if (rows < 1 || vectors < 1 || lanes < 1)
     return emitError() << "a tile of " << rows << " rows by " << vectors
                        << " vectors of " << lanes << " elements is empty";
@@ -47,6 +47,11 @@ LogicalResult ContractionAttr::verify(EmitError emitError, int64_t rows,
                        << ", but dot = " << stringifyDot(dot)
                        << " takes groups of " << MicroKernelOp::groupSize(dot)
                        << " elements, which packing makes";
+  if (depthBlock < 0 || depthBlock % MicroKernelOp::groupSize(dot) != 0)
+    return emitError() << "depth_block = " << depthBlock
+                       << " is no multiple of the "
+                       << MicroKernelOp::groupSize(dot)
+                       << " elements of a dot product";
   return success();
 }
 

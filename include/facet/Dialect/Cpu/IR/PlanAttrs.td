@@ -40,6 +40,7 @@ def Cpu_ContractionAttr : Cpu_PlanPart<"Contraction", "contraction"> {
     | `lanes` | elements of a vector, in the type of the sums |
     | `row_block` | rows of a whose panel is packed at once; a multiple of `rows` |
     | `column_block` | columns of b whose panel is packed at once; a multiple of `vectors · lanes` |
+    | `depth_block` | elements of the outermost axis of k that panels hold at once; 0: all. Between blocks the sums rest in the result, or in a scratch where a map follows |
     | `pack` | `none`, `a`, `b` or `ab`: what is copied into panels; the rest is read where it is |
     | `dot` | how one step multiplies and adds; groups of several elements (bf16, i16, u8s8, s8u8) need both packed |
 
@@ -47,7 +48,8 @@ def Cpu_ContractionAttr : Cpu_PlanPart<"Contraction", "contraction"> {
   }];
   let parameters = (ins "int64_t":$rows, "int64_t":$vectors, "int64_t":$lanes,
                         "int64_t":$row_block, "int64_t":$column_block,
-                        EnumParameter<Cpu_Pack>:$pack, EnumParameter<Cpu_Dot>:$dot);
+                        EnumParameter<Cpu_Pack>:$pack, EnumParameter<Cpu_Dot>:$dot,
+                        DefaultValuedParameter<"int64_t", "0">:$depth_block);
   let assemblyFormat = "`<` struct(params) `>`";
   let extraClassDeclaration = [{
     bool packsA() const { return uint32_t(getPack()) & uint32_t(Pack::A); }
