@@ -11,6 +11,7 @@
 
 #include "facet/Conversion/Passes.h"
 #include "facet/Dialect/Cpu/IR/Cpu.h"
+#include "facet/Dialect/Engine/IR/Engine.h"
 #include "facet/Dialect/Kernel/IR/Kernel.h"
 #include "facet/Dialect/Kernel/Transforms/Passes.h"
 #include "facet/Pipelines/Pipelines.h"
@@ -32,7 +33,8 @@ inline void registerAllDialects(mlir::DialectRegistry &registry) {
                   mlir::LLVM::LLVMDialect, mlir::math::MathDialect,
                   mlir::memref::MemRefDialect, mlir::scf::SCFDialect,
                   mlir::tensor::TensorDialect>();
-  registry.insert<kernel::KernelDialect, cpu::CpuDialect>();
+  registry.insert<kernel::KernelDialect, cpu::CpuDialect,
+                  engine::EngineDialect>();
   cpu::registerPlanModel(registry);
 }
 

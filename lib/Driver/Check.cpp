@@ -16,6 +16,7 @@
 #include "Crash.h"
 #include "Kernels.h"
 #include "MlirDiagnostics.h"
+#include "Road.h"
 #include "Sources.h"
 #include "Summary.h"
 #include "Trials.h"
@@ -50,7 +51,7 @@ struct Verdict {
 /// Checks one kernel.
 class Checker {
 public:
-  Checker(const HostKernel &kernel, Promises &promises, Loaded &road,
+  Checker(const HostKernel &kernel, Promises &promises, Road &road,
           Loaded &judge, ArrayRef<SizeBinding> given, Invocation &invocation);
 
   void run();
@@ -77,7 +78,8 @@ private:
 
   const HostKernel &kernel;
   Promises &promises;
-  Loaded &road, &judge;
+  Road &road;
+  Loaded &judge;
   Invocation &invocation;
   SmallVector<unsigned> outputs;
   std::vector<Verdict> verdicts; ///< by output
@@ -92,7 +94,7 @@ private:
 
 } // namespace
 
-Checker::Checker(const HostKernel &kernel, Promises &promises, Loaded &road,
+Checker::Checker(const HostKernel &kernel, Promises &promises, Road &road,
                  Loaded &judge, ArrayRef<SizeBinding> given,
                  Invocation &invocation)
     : kernel(kernel), promises(promises), road(road), judge(judge),
@@ -106,11 +108,7 @@ Checker::Checker(const HostKernel &kernel, Promises &promises, Loaded &road,
     sample = invocation.line.number(OPT_sample, 0, 1, invocation.diagnostics);
 }
 
-double Checker::cost(const SizeValues &sizes) {
-  auto *info = reinterpret_cast<const facet_info *(*)()>(
-      road.lookup(kernel.symbol() + "_info"));
-  return info ? info()->flops(sizes.data()) : 0;
-}
+double Checker::cost(const SizeValues &sizes) { return road.flops(sizes); }
 
 std::string Checker::describe(const Trial &trial) const {
   static constexpr llvm::StringLiteral draws[] = {
@@ -163,12 +161,13 @@ std::vector<uint8_t> Checker::choose(int64_t count) {
 }
 
 void Checker::runTrial(Trial &trial) {
+  if (!road.takes(trial.sizes))
+    return;
   Arguments arguments = poisoned(trial);
   for (unsigned output : outputs)
     if (!arguments[output])
       return; // larger than memory
-  CallResult result =
-      callKernel(road, kernel, trial.sizes, arguments, workspace);
+  CallResult result = road.call(trial.sizes, arguments, workspace);
   ++calls;
   if (result.code != 0) {
     complain("a good call was refused at " + describe(trial) + ": " +
@@ -247,8 +246,7 @@ void Checker::expectRefusal(Trial trial, ArrayRef<int> codes,
                             const Twine &what) {
   Arguments arguments = poisoned(trial);
   Arguments before = arguments;
-  CallResult result =
-      callKernel(road, kernel, trial.sizes, arguments, workspace);
+  CallResult result = road.call(trial.sizes, arguments, workspace);
   ++refusals;
   if (!llvm::is_contained(codes, result.code)) {
     complain(what + " at " + describe(trial) + ": the call " +
@@ -308,6 +306,8 @@ void Checker::run() {
   for (size_t i = 0; i < trials.size(); ++i) {
     progress(i, trials.size());
     runTrial(trials[i]);
+    if (invocation.diagnostics.hasErrors())
+      return; // said already: the kernel is refused, or the simulator complains
   }
   progress(1, 1);
   for (unsigned promise = 0; promise < promises.size(); ++promise)
@@ -423,15 +423,18 @@ loadJudge(ModuleOp module, Invocation &invocation, ExitCode &code) {
 }
 
 static ExitCode check(Sources &sources, const TargetList &targets,
+                      const std::optional<Machine> &engine,
                       ArrayRef<SizeBinding> sizes, Invocation &invocation) {
   // Promises are read from the kernels, which both roads consume.
   OwningOpRef<ModuleOp> kernels = sources.module->clone();
   OwningOpRef<ModuleOp> judged = sources.module->clone();
   ExitCode code = ExitCode::Ok;
-  std::unique_ptr<Loaded> road =
-      loadKernels(sources, targets, invocation, code);
-  if (!road)
-    return code;
+  std::unique_ptr<Loaded> compiled;
+  if (!engine) {
+    compiled = loadKernels(sources, targets, invocation, code);
+    if (!compiled)
+      return code;
+  }
   std::unique_ptr<Loaded> judge = loadJudge(*judged, invocation, code);
   if (!judge)
     return code;
@@ -443,8 +446,16 @@ static ExitCode check(Sources &sources, const TargetList &targets,
   for (auto func : kernels->getOps<kernel::FuncOp>()) {
     HostKernel kernel(func);
     Promises promises(func, kernel);
+    std::unique_ptr<Road> road;
+    if (engine)
+      road = std::make_unique<EngineRoad>(func, kernel, *engine,
+                                          invocation.diagnostics);
+    else
+      road = std::make_unique<HostRoad>(*compiled, kernel);
     Checker checker(kernel, promises, *road, *judge, sizes, invocation);
     checker.run();
+    if (invocation.diagnostics.hasErrors())
+      return ExitCode::Rejected;
     agree &= checker.agrees();
     if (json)
       checker.printJson(out);
@@ -469,8 +480,11 @@ ExitCode facet::runCheck(Invocation &invocation) {
   line.number(OPT_sample, 1, 1, diagnostics);
   if (diagnostics.hasErrors())
     return ExitCode::Usage;
-  TargetList targets = chooseHostTargets(invocation);
-  if (targets.empty())
+  std::optional<Machine> engine = engineMachine(invocation);
+  TargetList targets;
+  if (!engine)
+    targets = chooseHostTargets(invocation);
+  if (!engine && targets.empty())
     return ExitCode::NotAvailable;
 
   std::unique_ptr<MLIRContext> context = makeContext();
@@ -490,5 +504,5 @@ ExitCode facet::runCheck(Invocation &invocation) {
       return ExitCode::Usage;
     keepOnly(wanted);
   }
-  return check(*sources, targets, sizes, invocation);
+  return check(*sources, targets, engine, sizes, invocation);
 }

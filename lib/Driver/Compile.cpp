@@ -12,12 +12,16 @@
 #include "Crash.h"
 #include "Kernels.h"
 #include "MlirDiagnostics.h"
+#include "Road.h"
 #include "Sources.h"
 #include "facet/Dialect/Kernel/IR/Kernel.h"
 #include "facet/Driver/CompileText.h"
 #include "facet/Driver/Depfile.h"
 #include "facet/Driver/Help.h"
 #include "facet/Driver/Outputs.h"
+#include "facet/Isa/Assembler.h"
+#include "facet/Isa/Container.h"
+#include "facet/Pipelines/Engine.h"
 
 #include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/Path.h"
@@ -37,6 +41,7 @@ struct Request {
   std::string header; ///< of --header, or empty
   std::vector<SizeBinding> sizes;
   TargetList targets;
+  std::optional<Machine> engine; ///< instead of targets
   std::string triple;
   unsigned jobs = 1;
   InterfaceOptions interface;
@@ -60,12 +65,13 @@ static std::optional<EmitKind> kindOf(Invocation &invocation,
       {"obj", EmitKind::Object},    {"asm", EmitKind::Assembly},
       {"llvm", EmitKind::Llvm},     {"mlir", EmitKind::Mlir},
       {"kernel", EmitKind::Kernel}, {"header", EmitKind::Header},
-      {"static", EmitKind::Static}, {"shared", EmitKind::Shared}};
+      {"static", EmitKind::Static}, {"shared", EmitKind::Shared},
+      {"engine", EmitKind::Engine}};
   static constexpr std::pair<StringLiteral, EmitKind> suffixes[] = {
-      {".o", EmitKind::Object}, {".s", EmitKind::Assembly},
-      {".ll", EmitKind::Llvm},  {".mlir", EmitKind::Mlir},
-      {".h", EmitKind::Header}, {".a", EmitKind::Static},
-      {".so", EmitKind::Shared}};
+      {".o", EmitKind::Object},  {".s", EmitKind::Assembly},
+      {".ll", EmitKind::Llvm},   {".mlir", EmitKind::Mlir},
+      {".h", EmitKind::Header},  {".a", EmitKind::Static},
+      {".so", EmitKind::Shared}, {".engine", EmitKind::Engine}};
   if (std::optional<StringRef> emit = invocation.line.value(OPT_emit)) {
     for (auto [name, kind] : kinds)
       if (*emit == name)
@@ -77,9 +83,57 @@ static std::optional<EmitKind> kindOf(Invocation &invocation,
       return kind;
   invocation.diagnostics.error(
       {}, "the suffix of '" + output +
-              "' says nothing about what to write; .o, .s, .ll, .mlir, .h, .a "
-              "and .so do, and --emit names the kind");
+              "' says nothing about what to write; .o, .s, .ll, .mlir, .h, "
+              ".a, .so and .engine do, and --emit names the kind");
   return std::nullopt;
+}
+
+/// What a matrix engine can be asked for.
+static ExitCode checkEngineRequest(const Request &request,
+                                   Diagnostics &diagnostics) {
+  if (!request.header.empty() || request.kind == EmitKind::Header)
+    diagnostics.error({}, "a program for a matrix engine has no C header");
+  else if (request.kind != EmitKind::Engine &&
+           request.kind != EmitKind::Kernel && request.kind != EmitKind::Mlir &&
+           request.kind != EmitKind::Assembly)
+    diagnostics.error({}, "a program for a matrix engine is written as engine, "
+                          "asm, mlir or kernel");
+  return diagnostics.hasErrors() ? ExitCode::Usage : ExitCode::Ok;
+}
+
+/// Writes the one kernel of `sources` as a program for a matrix engine.
+static ExitCode emitForEngine(Invocation &invocation, const Request &request,
+                              Sources &sources, std::string &text) {
+  Diagnostics &diagnostics = invocation.diagnostics;
+  if (!sources.hasKernels) {
+    diagnostics.error({},
+                      "a program for a matrix engine is made from a kernel; "
+                      "these inputs are lowered already");
+    return ExitCode::Rejected;
+  }
+  kernel::FuncOp kernel = chooseKernel(*sources.module, invocation);
+  if (!kernel)
+    return ExitCode::Usage;
+  keepOnly(kernel);
+  FailureOr<engine::ProgramOp> lowered = lowerToEngine(kernel, *request.engine);
+  if (failed(lowered))
+    return ExitCode::Rejected;
+  llvm::raw_string_ostream os(text);
+  if (request.kind == EmitKind::Mlir) {
+    sources.module->print(os);
+    os << "\n";
+    return ExitCode::Ok;
+  }
+  FailureOr<Program> program = emitEngineProgram(*lowered, *request.engine);
+  if (failed(program))
+    return ExitCode::Rejected;
+  if (request.kind == EmitKind::Assembly) {
+    disassemble(*program, os);
+    return ExitCode::Ok;
+  }
+  std::vector<uint8_t> bytes = writeProgram(*program);
+  text.assign(bytes.begin(), bytes.end());
+  return ExitCode::Ok;
 }
 
 /// Reads the options; Ok, or the exit code with errors reported.
@@ -124,6 +178,16 @@ static ExitCode readRequest(Invocation &invocation, Request &request) {
   if (diagnostics.hasErrors())
     return ExitCode::Usage;
 
+  request.engine = engineMachine(invocation);
+  if (request.engine)
+    return checkEngineRequest(request, diagnostics);
+  if (diagnostics.hasErrors())
+    return ExitCode::NotAvailable;
+  if (request.kind == EmitKind::Engine) {
+    diagnostics.error({}, "a program for a matrix engine needs one: "
+                          "--target=trn2, say");
+    return ExitCode::Usage;
+  }
   request.targets = chooseTargets(invocation, request.triple);
   if (request.targets.empty() || !checkTriple(request.triple, diagnostics))
     return ExitCode::NotAvailable;
@@ -195,6 +259,12 @@ static ExitCode compile(Invocation &invocation, Request &request,
       loadSources(line.inputs(), request.sizes, *context, invocation);
   if (!sources)
     return ExitCode::Rejected;
+  if (line.has(OPT_kernel) && sources->hasKernels) {
+    kernel::FuncOp kernel = chooseKernel(*sources->module, invocation);
+    if (!kernel)
+      return ExitCode::Usage;
+    keepOnly(kernel);
+  }
   if (memory)
     for (auto kernel : sources->module->getOps<kernel::FuncOp>())
       memory->kernels.push_back(kernel.getSymName().str());
@@ -224,7 +294,13 @@ static ExitCode compile(Invocation &invocation, Request &request,
   if (code && request.kind == EmitKind::Header) {
     if (!makeHeader(invocation, request, *sources, request.output, *code))
       return ExitCode::Rejected;
+  } else if (code && request.engine && request.kind != EmitKind::Kernel) {
+    ExitCode result = emitForEngine(invocation, request, *sources, *code);
+    if (result != ExitCode::Ok)
+      return result;
   } else if (code) {
+    if (request.engine) // only printed, before any target matters
+      request.targets = {findTarget("reference")};
     const Target &target = *request.targets.front();
     if (!line.has(OPT_target) && !target.level &&
         request.kind != EmitKind::Kernel)

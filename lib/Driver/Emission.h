@@ -18,7 +18,8 @@ enum class EmitKind {
   Object,
   Static, ///< an archive with one object
   Shared,
-  Header
+  Header,
+  Engine ///< a program for a matrix engine
 };
 
 /// What one object is made for.
@@ -33,7 +34,7 @@ struct Emission {
   std::string output;
 };
 
-/// Writes `sources` as `kind` (any but Header) to `text`. Consumes the kernels.
+/// Writes `sources` as `kind` (any but Header and Engine) to `text`. Consumes the kernels.
 ExitCode emit(Sources &sources, EmitKind kind, const Emission &emission,
               Invocation &invocation, std::string &text);
 

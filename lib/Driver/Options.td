@@ -52,7 +52,7 @@ class Switch<string name, list<SubCommand> subcommands, OptionGroup group, strin
 def output : JoinedOrSeparate<["-"], "o", [compile]>, Group<grp_output>, MetaVarName<"FILE">,
              HelpText<"write to FILE; '-' is standard output; the suffix says the kind">;
 defm emit : Value<"emit", [compile], grp_output, "KIND", "what to write",
-                  "obj,asm,llvm,mlir,kernel,header,static,shared">;
+                  "obj,asm,llvm,mlir,kernel,header,static,shared,engine">;
 defm header : Value<"header", [compile], grp_output, "FILE", "write the C header as well">;
 defm namespace : Value<"namespace", [compile], grp_output, "NAME",
                        "put NAME_ before every symbol">;
@@ -83,7 +83,7 @@ def jobs : JoinedOrSeparate<["-"], "j", [compile]>, Group<grp_target>, MetaVarNa
 
 // ---- run and check ------------------------------------------------------------
 
-defm kernel : Value<"kernel", [run, check, bench, explain], grp_run, "NAME", "which kernel, when there are several">;
+defm kernel : Value<"kernel", [compile, run, check, bench, explain], grp_run, "NAME", "which kernel, when there are several">;
 defm seed : Value<"seed", [run, check, bench], grp_run, "N", "begin random values at N (default 1)">;
 defm sample : Value<"sample", [check], grp_run, "N", "judge N elements of each result (default: all, 4096 of big ones)">;
 defm repeat : Value<"repeat", [run, bench], grp_run, "N", "run: call N times and report the fastest; bench: take N samples">;

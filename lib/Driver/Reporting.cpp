@@ -25,6 +25,7 @@ ArrayRef<WarningGroup> facet::warningGroups() {
       {"perf", true, "what costs speed, and the way out"},
       {"perf-stored", false, "what a plan stores instead of fusing it"},
       {"redundant-conversion", true, "a conversion to the type a value has"},
+      {"redundant-wait", true, "a wait that others imply (facet-sim --remarks)"},
       {"unused-argument", true, "an argument that no statement reads"},
       {"unused-index", true, "a reduction over an index its body does not use"},
       {"unused-let", true, "a let that nothing reads"},

@@ -16,6 +16,7 @@
 #include "Crash.h"
 #include "Kernels.h"
 #include "MlirDiagnostics.h"
+#include "Road.h"
 #include "Sources.h"
 #include "Summary.h"
 #include "Values.h"
@@ -46,7 +47,7 @@ public:
   /// Reads the bindings and files, finds the sizes, fills the arguments.
   bool prepare(ArrayRef<Binding> bindings);
   /// Calls the kernel and reports.
-  ExitCode call(Loaded &code);
+  ExitCode call(Road &road);
 
 private:
   bool sortOut(ArrayRef<Binding> bindings);
@@ -200,27 +201,24 @@ bool Run::prepare(ArrayRef<Binding> bindings) {
 // Calling
 //===----------------------------------------------------------------------===//
 
-ExitCode Run::call(Loaded &code) {
+ExitCode Run::call(Road &road) {
   uint64_t repeat = invocation.line.number(OPT_repeat, 1, 1, diagnostics);
   Workspace workspace;
   CallResult best;
   Arguments given = arguments;
   for (uint64_t i = 0; i < repeat; ++i) {
     arguments = given; // an inout begins with its old value every time
-    CallResult result = callKernel(code, kernel, sizes, arguments, workspace);
+    CallResult result = road.call(sizes, arguments, workspace);
     if (result.code != 0) {
-      diagnostics.error({},
-                        "the call was refused: " + describe(result, kernel));
+      if (!diagnostics.hasErrors())
+        diagnostics.error({},
+                          "the call was refused: " + describe(result, kernel));
       return ExitCode::Rejected;
     }
     if (i == 0 || result.seconds < best.seconds)
       best = result;
   }
-  double flops = 0;
-  if (auto *info = reinterpret_cast<const facet_info *(*)()>(
-          code.lookup(kernel.symbol() + "_info")))
-    flops = info()->flops(sizes.data());
-  return report(best, flops);
+  return report(best, road.flops(sizes));
 }
 
 ExitCode Run::report(const CallResult &result, double flops) {
@@ -310,8 +308,11 @@ ExitCode facet::runRun(Invocation &invocation) {
     diagnostics.error({}, "no input file");
   if (diagnostics.hasErrors())
     return ExitCode::Usage;
-  TargetList targets = chooseHostTargets(invocation);
-  if (targets.empty())
+  std::optional<Machine> engine = engineMachine(invocation);
+  TargetList targets;
+  if (!engine)
+    targets = chooseHostTargets(invocation);
+  if (diagnostics.hasErrors() || (!engine && targets.empty()))
     return ExitCode::NotAvailable;
 
   std::unique_ptr<MLIRContext> context = makeContext();
@@ -333,8 +334,15 @@ ExitCode facet::runRun(Invocation &invocation) {
   Run run(kernel, invocation);
   if (!run.prepare(bindings))
     return ExitCode::Rejected;
+  if (engine) {
+    EngineRoad road(func, kernel, *engine, diagnostics);
+    return run.call(road);
+  }
   ExitCode code = ExitCode::Ok;
   std::unique_ptr<Loaded> loaded =
       loadKernels(*sources, targets, invocation, code);
-  return loaded ? run.call(*loaded) : code;
+  if (!loaded)
+    return code;
+  HostRoad road(*loaded, kernel);
+  return run.call(road);
 }

@@ -15,6 +15,7 @@
 
 #include "Sources.h"
 #include "MlirDiagnostics.h"
+#include "facet/Dialect/Engine/IR/Engine.h"
 #include "facet/Dialect/Kernel/IR/Kernel.h"
 #include "facet/Frontend/EmitKernel.h"
 #include "facet/Frontend/Frontend.h"
@@ -37,6 +38,7 @@ using namespace facet::options;
 std::unique_ptr<MLIRContext> facet::makeContext() {
   DialectRegistry registry;
   registerReferenceDialects(registry);
+  registry.insert<engine::EngineDialect>();
   registry.insert<DLTIDialect>(); // how LLVM IR's data layout is kept
   registerLLVMDialectImport(registry);
   auto context =

@@ -17,10 +17,6 @@
 
 using namespace facet;
 
-/// x times a weight in [0, 1] that vanishes faster than 1/x at -inf.
-static double weighted(double x, double weight) {
-  return std::isinf(x) && x < 0 ? -0.0 : x * weight;
-}
 static double logistic(double x) { return 1.0 / (1.0 + std::exp(-x)); }
 
 static float evaluate(Function function, float x) {
@@ -47,13 +43,13 @@ static float evaluate(Function function, float x) {
   case Function::Erf:
     return float(std::erf(wide));
   case Function::Gelu:
-    return float(weighted(wide, 0.5 * std::erfc(-wide * sqrtHalf)));
+    return float(wide * (0.5 * std::erfc(-wide * sqrtHalf)));
   case Function::GeluTanh: {
     double u = sqrtTwoOverPi * (wide + 0.044715 * wide * wide * wide);
-    return float(weighted(wide, logistic(2 * u)));
+    return float(wide * logistic(2 * u));
   }
   case Function::Silu:
-    return float(weighted(wide, logistic(wide)));
+    return float(wide * logistic(wide));
   case Function::Relu:
     return sim::applyFloat(Alu::Relu, x, 0);
   case Function::Abs:

@@ -216,6 +216,6 @@ limits = np.array([
 assert np.array_equal(out[0, :24].reshape(3, 8)[:, :6], limits[:, :6], equal_nan=True)
 for k in range(3, 6):
     row = out[0, 8 * k:8 * k + 8]
-    assert row[0] == 0 and row[1] == np.inf and np.isnan(row[2]) and row[3] == 0
+    assert np.isnan(row[0]) and row[1] == np.inf and np.isnan(row[2]) and row[3] == 0
     assert abs(row[6]) < 1e-30 and row[7] == 200
 assert np.array_equal(out[0, 48:54], f32([NAN, 0, NAN, np.inf, -np.inf, NAN]), equal_nan=True)

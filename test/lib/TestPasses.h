@@ -6,11 +6,13 @@
 
 namespace facet::test {
 
+void registerEmitEnginePass();
 void registerEmitHeaderPass();
 void registerKernelTilePass();
 
 /// All of them: facet-opt calls this when it is built with the tests.
 inline void registerTestPasses() {
+  registerEmitEnginePass();
   registerEmitHeaderPass();
   registerKernelTilePass();
 }

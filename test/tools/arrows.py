@@ -18,13 +18,13 @@ KNOWS = {
     "Isa": {"Support", "Machine"},
     "Sim": {"Support", "Machine", "Isa"},
     "Runtime": set(),
-    "Dialect": {"Support", "Machine"},
+    "Dialect": {"Support", "Machine", "Isa"},
     "Frontend": {"Support", "Dialect"},
     "Generate": {"Support", "Frontend"},
     "Planner": {"Support", "Dialect", "Machine", "Isa"},
-    "Conversion": {"Support", "Dialect", "Machine", "Planner"},
+    "Conversion": {"Support", "Dialect", "Machine", "Isa", "Planner"},
     "Target": {"Support", "Dialect", "Machine", "Isa"},
-    "Pipelines": {"Support", "Dialect", "Machine", "Planner", "Conversion", "Target"},
+    "Pipelines": {"Support", "Dialect", "Machine", "Isa", "Planner", "Conversion", "Target"},
 }
 # The driver gathers everything below it; nothing but tools, C API and Python know it.
 KNOWS["Driver"] = set(KNOWS)

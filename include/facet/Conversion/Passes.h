@@ -4,6 +4,7 @@
 #ifndef FACET_CONVERSION_PASSES_H
 #define FACET_CONVERSION_PASSES_H
 
+#include "facet/Dialect/Engine/IR/Engine.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

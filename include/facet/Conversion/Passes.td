@@ -21,4 +21,16 @@ def ConvertKernelToLoopsPass : Pass<"convert-kernel-to-loops", "::mlir::ModuleOp
                            "::mlir::scf::SCFDialect", "::mlir::LLVM::LLVMDialect"];
 }
 
+def ConvertKernelToEnginePass : Pass<"convert-kernel-to-engine", "::mlir::ModuleOp"> {
+  let summary = "turn each kernel into a program of a matrix engine";
+  let description = [{
+    Replaces every `kernel.func` by an `engine.program` of its name. Needs kernels whose
+    sizes are all fixed and whose softmaxes are decomposed; what the machine cannot do
+    is an error at the statement.
+  }];
+  let options = [Option<"machine", "machine", "std::string", "\"trn2\"",
+                        "name or path of the engine machine">];
+  let dependentDialects = ["::facet::engine::EngineDialect"];
+}
+
 #endif

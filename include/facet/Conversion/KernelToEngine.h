@@ -1,0 +1,22 @@
+//===- KernelToEngine.h - the engine road ---------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef FACET_CONVERSION_KERNELTOENGINE_H
+#define FACET_CONVERSION_KERNELTOENGINE_H
+
+#include "facet/Dialect/Engine/IR/Engine.h"
+#include "facet/Dialect/Kernel/IR/Kernel.h"
+#include "facet/Machine/Machine.h"
+
+namespace facet {
+
+/// Emits an engine.program of the kernel's name behind `kernel`, whose sizes are all
+/// fixed. Contractions run on the tensor engine with the map behind them on the sums
+/// in PSUM; other statements run tile by tile on the vector and scalar engines. What
+/// the machine cannot do is an error at the statement, with a way out.
+llvm::FailureOr<engine::ProgramOp>
+convertKernelToEngine(kernel::FuncOp kernel, const Machine &machine);
+
+} // namespace facet
+
+#endif // FACET_CONVERSION_KERNELTOENGINE_H

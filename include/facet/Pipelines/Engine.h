@@ -1,0 +1,25 @@
+//===- Engine.h - the road to a matrix engine ------------------*- C++ -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef FACET_PIPELINES_ENGINE_H
+#define FACET_PIPELINES_ENGINE_H
+
+#include "facet/Dialect/Engine/IR/Engine.h"
+#include "facet/Dialect/Kernel/IR/Kernel.h"
+#include "facet/Machine/Machine.h"
+
+namespace facet {
+
+/// Puts an engine.program in the place of `kernel`, whose sizes are all fixed to one
+/// number each. Errors go to the module's context.
+llvm::FailureOr<engine::ProgramOp> lowerToEngine(kernel::FuncOp kernel,
+                                                 const Machine &machine);
+
+/// The program of a lowered kernel, checked. A broken rule of the instruction set is
+/// an error too: it is a fault of ours.
+llvm::FailureOr<Program> emitEngineProgram(engine::ProgramOp op,
+                                           const Machine &machine);
+
+} // namespace facet
+
+#endif // FACET_PIPELINES_ENGINE_H

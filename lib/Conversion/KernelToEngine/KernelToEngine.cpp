@@ -1,0 +1,224 @@
+//===- KernelToEngine.cpp - kernels become engine programs ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Statement by statement, each a stage that ends in a barrier: a contraction with the
+// map behind it, or a map or reduction by itself. What passes from one stage to the
+// next lies in a scratch buffer of HBM.
+//
+//   y[m, n] = gelu(sum[k](x[m, k] * w[k, n]) + b[n])      one stage
+//
+//===----------------------------------------------------------------------===//
+
+#include "Lowering.h"
+#include "Stages.h"
+#include "facet/Conversion/Passes.h"
+
+namespace facet {
+#define GEN_PASS_DEF_CONVERTKERNELTOENGINEPASS
+#include "facet/Conversion/Passes.h.inc"
+} // namespace facet
+
+using namespace mlir;
+using namespace facet;
+using namespace facet::engine;
+using kernel::StructuredOpInterface;
+
+namespace {
+class Conversion {
+public:
+  Conversion(kernel::FuncOp kernel, ProgramOp program, const Machine &machine)
+      : kernel(kernel), lowering(kernel, program, machine) {}
+  LogicalResult run();
+
+private:
+  FailureOr<SmallVector<int64_t>> shapeOf(kernel::ParamAttr param);
+  LogicalResult declareParams();
+  LogicalResult declareResults();
+  LogicalResult declareScratch(StructuredOpInterface op);
+
+  kernel::FuncOp kernel;
+  Lowering lowering;
+};
+} // namespace
+
+FailureOr<SmallVector<int64_t>> Conversion::shapeOf(kernel::ParamAttr param) {
+  SmallVector<int64_t> shape;
+  for (Attribute dim : param.getDims()) {
+    if (auto number = dyn_cast<IntegerAttr>(dim)) {
+      shape.push_back(number.getInt());
+      continue;
+    }
+    StringRef name = cast<StringAttr>(dim).getValue();
+    DenseI64ArrayAttr values;
+    if (kernel.getFixedAttr())
+      values = kernel.getFixedAttr().getAs<DenseI64ArrayAttr>(name);
+    if (!values || values.size() != 1)
+      return kernel.emitError("size ")
+             << name
+             << " is not one number; a program for a matrix engine is "
+                "made for fixed sizes: give -D "
+             << name << "=NUMBER";
+    shape.push_back(values[0]);
+  }
+  if (llvm::is_contained(shape, 0))
+    return kernel.emitError("parameter '")
+           << param.getName().getValue()
+           << "' has no elements; a program for a matrix engine needs some";
+  return shape;
+}
+
+LogicalResult Conversion::declareParams() {
+  for (auto [i, argument] : llvm::enumerate(kernel.getBody().getArguments())) {
+    kernel::ParamAttr param = kernel.getParam(i);
+    FailureOr<SmallVector<int64_t>> shape = shapeOf(param);
+    if (failed(shape))
+      return failure();
+    Type element = cast<RankedTensorType>(argument.getType()).getElementType();
+    if (!dtypeOf(lowering.storedType(element)))
+      return kernel.emitError("parameter '")
+             << param.getName().getValue() << "' has elements of " << element
+             << ", which the matrix engine has not; compile for a CPU";
+    BufferUse use =
+        param.getMode() == kernel::ParamMode::Const   ? BufferUse::Const
+        : param.getMode() == kernel::ParamMode::Inout ? BufferUse::Inout
+                                                      : BufferUse::In;
+    lowering.declare(argument, param.getName().getValue(), use, *shape);
+  }
+  return success();
+}
+
+LogicalResult Conversion::declareResults() {
+  auto yield = cast<kernel::ReturnOp>(kernel.getBody().front().getTerminator());
+  SmallVector<unsigned> inouts = kernel.getInoutParams();
+  for (auto [i, value] : llvm::enumerate(yield.getValues())) {
+    if (!value.getDefiningOp<StructuredOpInterface>() ||
+        lowering.hasBuffer(value))
+      return kernel.emitError(
+          "a result that is a parameter, or another result, as "
+          "it is needs a copy that this road does not make "
+          "yet; compile for a CPU");
+    if (i < inouts.size()) {
+      // Old contents are read by the assignment itself alone, each element before
+      // it is written: the language says so.
+      lowering.alias(value, kernel.getBody().getArgument(inouts[i]));
+      continue;
+    }
+    kernel::ParamAttr param = kernel.getOutput(i - inouts.size());
+    FailureOr<SmallVector<int64_t>> shape = shapeOf(param);
+    if (failed(shape))
+      return failure();
+    Type element = cast<RankedTensorType>(value.getType()).getElementType();
+    if (!dtypeOf(lowering.storedType(element)))
+      return kernel.emitError("result '")
+             << param.getName().getValue() << "' has elements of " << element
+             << ", which the matrix engine has not; compile for a CPU";
+    lowering.declare(value, param.getName().getValue(), BufferUse::Out, *shape);
+  }
+  return success();
+}
+
+LogicalResult Conversion::declareScratch(StructuredOpInterface op) {
+  FailureOr<SmallVector<int64_t>> extents = lowering.extentsOf(op);
+  if (failed(extents))
+    return failure();
+  for (Value result : op->getResults()) {
+    Type element = cast<RankedTensorType>(result.getType()).getElementType();
+    if (!dtypeOf(lowering.storedType(element)))
+      return op->emitError("makes elements of ")
+             << element
+             << ", which the matrix engine has not; compile for a CPU";
+    if (!lowering.hasBuffer(result))
+      lowering.declare(
+          result, op.getName().value_or("tmp"), BufferUse::Scratch,
+          ArrayRef<int64_t>(*extents).take_front(op.getNumParallel()));
+  }
+  return success();
+}
+
+LogicalResult Conversion::run() {
+  if (failed(declareParams()) || failed(declareResults()))
+    return failure();
+  // A contraction waits for the map behind it.
+  llvm::DenseMap<Operation *, Contraction> contractions;
+  llvm::DenseMap<Operation *, Operation *> behind; // map -> reduce
+  for (auto reduce : kernel.getBody().getOps<kernel::ReduceOp>()) {
+    std::optional<Contraction> contraction =
+        matchContraction(reduce, lowering.machine);
+    kernel::MapOp map = findEpilogue(reduce);
+    if (!contraction || !suitsTensorEngine(*contraction, map))
+      continue;
+    contractions[reduce] = *contraction;
+    if (map)
+      behind.try_emplace(map, reduce);
+  }
+  bool first = true;
+  for (Operation &statement : kernel.getBody().front()) {
+    auto op = dyn_cast<StructuredOpInterface>(statement);
+    if (!op) {
+      if (isa<kernel::SizeOp, kernel::RequireOp, kernel::ReturnOp,
+              arith::ConstantOp, tensor::EmptyOp, tensor::SplatOp>(statement))
+        continue;
+      return statement.emitError("'")
+             << statement.getName() << "' is not lowered by the engine road";
+    }
+    auto contraction = contractions.find(&statement);
+    if (contraction != contractions.end()) {
+      kernel::MapOp map = findEpilogue(contraction->second.reduce);
+      if (map && behind.lookup(map) == &statement)
+        continue; // with its map
+    }
+    if (failed(declareScratch(op)))
+      return failure();
+    if (!first)
+      BarrierOp::create(lowering.builder, lowering.location);
+    first = false;
+    lowering.location = statement.getLoc();
+    LogicalResult done = success();
+    if (Operation *reduce = behind.lookup(&statement))
+      done = emitContraction(lowering, contractions.find(reduce)->second,
+                             cast<kernel::MapOp>(statement));
+    else if (contraction != contractions.end())
+      done = emitContraction(lowering, contraction->second, {});
+    else
+      done = emitElementwise(lowering, op);
+    if (failed(done))
+      return failure();
+  }
+  return success();
+}
+
+FailureOr<ProgramOp> facet::convertKernelToEngine(kernel::FuncOp kernel,
+                                                  const Machine &machine) {
+  OpBuilder builder(kernel->getContext());
+  builder.setInsertionPointAfter(kernel);
+  auto program = ProgramOp::create(builder, kernel.getLoc(),
+                                   kernel.getSymName(), machine.name);
+  program.getBodyRegion().emplaceBlock();
+  if (succeeded(Conversion(kernel, program, machine).run()))
+    return program;
+  program.erase();
+  return failure();
+}
+
+namespace {
+struct ConvertKernelToEnginePass
+    : facet::impl::ConvertKernelToEnginePassBase<ConvertKernelToEnginePass> {
+  using ConvertKernelToEnginePassBase::ConvertKernelToEnginePassBase;
+
+  void runOnOperation() override {
+    Diagnostics diagnostics;
+    std::optional<Machine> found = loadMachine(machine, diagnostics);
+    if (!found || !found->isEngine()) {
+      getOperation().emitError("machine '")
+          << machine << "' is no matrix engine that can be read";
+      return signalPassFailure();
+    }
+    for (auto kernel :
+         llvm::make_early_inc_range(getOperation().getOps<kernel::FuncOp>())) {
+      if (failed(convertKernelToEngine(kernel, *found)))
+        return signalPassFailure();
+      kernel.erase();
+    }
+  }
+};
+} // namespace

@@ -1,0 +1,33 @@
+//===- MatchContraction.h - sums of products of two inputs ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef FACET_LIB_CONVERSION_KERNELTOENGINE_MATCHCONTRACTION_H
+#define FACET_LIB_CONVERSION_KERNELTOENGINE_MATCHCONTRACTION_H
+
+#include "facet/Dialect/Kernel/IR/Kernel.h"
+#include "facet/Machine/Machine.h"
+
+namespace facet::engine {
+
+/// sum over k of input a times input b, each of one element type.
+struct Contraction {
+  kernel::ReduceOp reduce;
+  unsigned a = 0, b = 0;
+  /// What the array multiplies: both operands as this type. The DMA converts.
+  mlir::Type aType, bType;
+  /// Iterators of the reduce: of a alone, of b alone, of both, summed over.
+  llvm::SmallVector<unsigned> onlyA, onlyB, both, k;
+
+  kernel::StructuredOpInterface op() {
+    return llvm::cast<kernel::StructuredOpInterface>(reduce.getOperation());
+  }
+};
+
+/// The contraction that a reduce is, or nullopt: it is something else, or its types
+/// are none that the array of `machine` multiplies.
+std::optional<Contraction> matchContraction(kernel::ReduceOp reduce,
+                                            const Machine &machine);
+
+} // namespace facet::engine
+
+#endif // FACET_LIB_CONVERSION_KERNELTOENGINE_MATCHCONTRACTION_H

@@ -1,0 +1,96 @@
+//===- TileBody.h - a scalar body on tiles --------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef FACET_LIB_CONVERSION_KERNELTOENGINE_TILEBODY_H
+#define FACET_LIB_CONVERSION_KERNELTOENGINE_TILEBODY_H
+
+#include "Lowering.h"
+
+namespace facet::engine {
+
+/// What one value of a body is for a tile of points: rows of elements, one element
+/// per row, or one number.
+struct TileValue {
+  enum Kind { Tile, Column, Constant };
+  Kind kind = Constant;
+  mlir::Value tile;
+  double constant = 0;
+};
+
+/// Computes the body of a map or reduce for tiles of its points: one iterator runs
+/// over rows, one over the elements of a row, the others stand still.
+///
+///   TileBody body(lowering, op, rowIterator, columnIterator, 128, 512);
+///   if (failed(body.prepare())) …                 // errors, rings; once
+///   body.emit(rows, columns, others, given, [&](TileValue v) { … });  // per tile
+class TileBody {
+public:
+  /// `rows` or `columns` are nullopt for an op that has no such iterator.
+  TileBody(Lowering &lowering, kernel::StructuredOpInterface op,
+           std::optional<unsigned> rows, std::optional<unsigned> columns,
+           int64_t maxRows, int64_t maxColumns, int64_t inputDepth = 3)
+      : lowering(lowering), op(op), rowIterator(rows), columnIterator(columns),
+        maxRows(maxRows), maxColumns(maxColumns), inputDepth(inputDepth) {}
+
+  /// Says that input `input` is given to emit: sums in PSUM.
+  void give(unsigned input) { givenInputs.insert(input); }
+  /// Checks that every op of the body can be computed on tiles.
+  llvm::LogicalResult prepare();
+
+  /// Emits the loads of a tile's inputs. Tiles may be loaded ahead, up to the depth
+  /// of the inputs' rings, in the order in which they are computed.
+  void load(const Span &rows, const Span &columns, llvm::ArrayRef<Linear> at);
+  /// Emits the body for one tile that was loaded. `at` has the value of every other iterator;
+  /// `given` the tiles of given inputs. `yielded` is the value of result
+  /// `result` as a tile of `type`, in the slot `into`.
+  void emit(const Span &rows, const Span &columns, llvm::ArrayRef<Linear> at,
+            const llvm::SmallDenseMap<unsigned, mlir::Value> &given,
+            RingOp into, unsigned result = 0);
+
+private:
+  TileValue evaluate(mlir::Value value);
+  /// Its elements differ inside a row.
+  bool dependsOnColumns(mlir::Value value);
+  TileValue compute(mlir::Operation *def, mlir::Type type, RingOp into);
+  TileValue waitFor(unsigned input);
+  /// Inputs that the body reads and that are not given.
+  llvm::SmallVector<unsigned> loadedInputs();
+  TileValue::Kind kindOf(const Home &home) const {
+    return columnIterator && home.strides[*columnIterator] ? TileValue::Tile
+                                                           : TileValue::Column;
+  }
+  TileValue unary(mlir::Operation *def, llvm::StringRef alu,
+                  mlir::Value operand, mlir::Type type, RingOp into);
+  TileValue binary(mlir::Operation *def, llvm::StringRef alu, mlir::Value a,
+                   mlir::Value b, mlir::Type type, RingOp into);
+  TileValue function(mlir::Operation *def, llvm::StringRef name,
+                     mlir::Value operand, mlir::Type type, RingOp into);
+  TileValue copy(mlir::Operation *def, mlir::Value operand, mlir::Type type,
+                 RingOp into, bool saturate);
+  /// A tile for the result of `def`, or the one it was asked to fill.
+  mlir::Value target(mlir::Operation *def, unsigned part, TileValue::Kind kind,
+                     mlir::Type type, QueueKind queue, RingOp into);
+  /// Ends the writing of target's tile: what is read from then on.
+  mlir::Value finish(mlir::Operation *def, unsigned part, RingOp into,
+                     mlir::Value tile);
+  RingOp ringFor(const void *key, unsigned part, TileValue::Kind kind,
+                 mlir::Type type, int64_t depth = 2);
+
+  Lowering &lowering;
+  kernel::StructuredOpInterface op;
+  std::optional<unsigned> rowIterator, columnIterator;
+  int64_t maxRows, maxColumns, inputDepth;
+  llvm::SmallDenseSet<unsigned> givenInputs;
+  llvm::DenseMap<std::pair<const void *, unsigned>, RingOp> rings;
+
+  // Of the tile being emitted.
+  Span rows, columns;
+  llvm::SmallVector<Linear> at;
+  llvm::SmallDenseMap<unsigned, mlir::Value> given;
+  llvm::DenseMap<mlir::Value, TileValue> values;
+  llvm::SmallVector<RingOp> open;
+};
+
+} // namespace facet::engine
+
+#endif // FACET_LIB_CONVERSION_KERNELTOENGINE_TILEBODY_H

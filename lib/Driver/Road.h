@@ -1,0 +1,73 @@
+//===- Road.h - how run and check call a kernel ---------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef FACET_LIB_DRIVER_ROAD_H
+#define FACET_LIB_DRIVER_ROAD_H
+
+#include "Invocation.h"
+#include "Promises.h"
+#include "facet/Machine/Machine.h"
+
+namespace facet {
+
+/// A kernel that can be called, wherever it runs.
+class Road {
+public:
+  virtual ~Road() = default;
+  /// Calls the kernel once. A result of FACET_E_TASK has told its reason.
+  virtual CallResult call(const SizeValues &sizes, Arguments &arguments,
+                          Workspace &workspace) = 0;
+  /// Multiplications and additions of a call, by its sizes; 0 when not known.
+  virtual double flops(const SizeValues &sizes) = 0;
+  /// True when it can be called with these sizes at all.
+  virtual bool takes(const SizeValues &sizes) const { return true; }
+};
+
+/// Code in this process.
+class HostRoad : public Road {
+public:
+  HostRoad(Loaded &code, const HostKernel &kernel)
+      : code(code), kernel(kernel) {}
+  CallResult call(const SizeValues &sizes, Arguments &arguments,
+                  Workspace &workspace) override;
+  double flops(const SizeValues &sizes) override;
+
+private:
+  Loaded &code;
+  const HostKernel &kernel;
+};
+
+/// A program per sizes, made when it is called, on the simulator with all its checks.
+/// `seconds` is the simulated time.
+class EngineRoad : public Road {
+public:
+  /// `func` is copied at each call and stays as it is.
+  EngineRoad(kernel::FuncOp func, const HostKernel &kernel,
+             const Machine &machine, Diagnostics &diagnostics)
+      : func(func), kernel(kernel), machine(machine), promises(func, kernel),
+        diagnostics(diagnostics) {}
+  CallResult call(const SizeValues &sizes, Arguments &arguments,
+                  Workspace &workspace) override;
+  double flops(const SizeValues &sizes) override;
+  bool takes(const SizeValues &sizes) const override {
+    return !llvm::is_contained(sizes, 0);
+  }
+
+private:
+  kernel::FuncOp func;
+  const HostKernel &kernel;
+  const Machine &machine;
+  Promises promises;
+  Diagnostics &diagnostics;
+};
+
+/// The matrix engine that --target names, by name or path: nothing when it names
+/// something else. A file that cannot be read is an error.
+std::optional<Machine> engineMachine(Invocation &invocation);
+
+/// Fixes all sizes of a kernel.
+void fixSizes(kernel::FuncOp func, const SizeValues &sizes);
+
+} // namespace facet
+
+#endif // FACET_LIB_DRIVER_ROAD_H

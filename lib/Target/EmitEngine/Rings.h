@@ -1,0 +1,90 @@
+//===- Rings.h - who writes and who reads a ring --------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef FACET_LIB_TARGET_EMITENGINE_RINGS_H
+#define FACET_LIB_TARGET_EMITENGINE_RINGS_H
+
+#include "facet/Dialect/Engine/IR/Engine.h"
+#include "facet/Machine/Machine.h"
+
+#include "llvm/ADT/MapVector.h"
+
+#include <array>
+
+namespace facet::engine {
+
+/// Who touches memory: an engine, or the DMA engines for a queue that triggers
+/// them. An engine's own work is in order, transfers are not.
+struct Agent {
+  Engine queue = Engine::Tensor;
+  bool transfers = false;
+  friend bool operator==(Agent a, Agent b) {
+    return a.queue == b.queue && a.transfers == b.transfers;
+  }
+};
+Agent agentOf(IssueOp op);
+
+/// One side of a ring in one queue: the slots it has open, each with a ring
+/// register of the queue, one after the other.
+struct Cursor {
+  Engine queue = Engine::Tensor;
+  bool writes = false;
+  unsigned firstRegister = 0, numRegisters = 0;
+};
+
+struct Reader {
+  Agent agent;
+  /// Increments of `free` per slot and round: 1, or transfers times DMA engines.
+  int64_t perRound = 1;
+  /// First of `depth` semaphores, one per slot; none when the writer need not wait.
+  std::optional<unsigned> free;
+};
+
+struct Ring {
+  RingOp op;
+  std::optional<Agent> writer;
+  std::vector<Reader> readers;
+  /// Increments of `full` per slot and round.
+  int64_t perRound = 1;
+  std::optional<unsigned> full;
+  /// Slots that are filled in all.
+  int64_t rounds = 0;
+  /// Most slots that are open at once, written and read.
+  unsigned window[2] = {0, 0};
+  std::vector<Cursor> cursors;
+  /// Stages (between barriers) of its first and last use.
+  int firstStage = -1, lastStage = -1;
+
+  // Where it lies: byte in a partition and bytes between slots.
+  int64_t address = 0, stride = 0;
+
+  RingType type() const { return llvm::cast<RingType>(RingOp(op).getType()); }
+  int64_t depth() const { return type().getDepth(); }
+  const Cursor *cursor(Engine queue, bool writes) const;
+  /// True when the two are ordered by their queue alone.
+  bool inOrder(Agent reader) const {
+    return !reader.transfers && *writer == reader;
+  }
+  /// How often slot `slot` was filled after `filled` slots in all.
+  int64_t fillsOf(int64_t slot, int64_t filled) const {
+    return (filled - slot + depth() - 1) / depth();
+  }
+};
+
+/// All rings of a program, in its order.
+using Rings = llvm::MapVector<mlir::Value, Ring>;
+
+/// The product of the trips of the loops around `op`, up to `outermost`.
+int64_t tripsWithin(mlir::Operation *op, mlir::Block *outermost);
+
+/// Finds writers, readers and counts, and verifies the discipline of rings; gives
+/// semaphores (the next free one is `numSemaphores`) and registers.
+llvm::FailureOr<Rings> analyseRings(ProgramOp program, const Machine &machine,
+                                    unsigned &numSemaphores);
+
+/// Gives each ring its place. Rings of stages that do not meet may overlap.
+llvm::LogicalResult placeRings(Rings &rings, const Machine &machine);
+
+} // namespace facet::engine
+
+#endif // FACET_LIB_TARGET_EMITENGINE_RINGS_H
