@@ -124,7 +124,8 @@ static const std::pair<const char *, void (*)(const RowOptions &, Rows &)>
     allTables[] = {{"closed-form", closedForms},
                    {"gemm", gemms},
                    {"instr", instructions},
-                   {"replay", replays}};
+                   {"replay", replays},
+                   {"attention", attention}};
 
 static RowOptions rowOptions() {
   RowOptions options{data, profiles, std::nullopt};

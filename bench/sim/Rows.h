@@ -34,6 +34,10 @@ sim::TimeResult timed(const Program &program,
 
 using Rows = std::vector<Row>;
 
+/// What the host's benchmark adds to the time of attention and GEMM + GELU
+/// kernels, in us: one constant for all.
+constexpr double benchmarkUs = 9;
+
 /// Counts of other simulators and of documents, which must come out exactly.
 void closedForms(const RowOptions &options, Rows &rows);
 /// Whole matrix products on real cores; tables trn2-gemm and trn1.
@@ -44,6 +48,8 @@ void instructions(const RowOptions &options, Rows &rows);
 /// Recorded runs of attention kernels; table trn2-heldout, and those the machine
 /// file was fitted on in trn2-instr.
 void replays(const RowOptions &options, Rows &rows);
+/// Latencies of attention kernels over lengths and types; table trn2-heldout.
+void attention(const RowOptions &options, Rows &rows);
 /// Each instruction of one of them: when it ran and when the simulator runs it, in
 /// ns after the first.
 void printReplay(const RowOptions &options, llvm::StringRef name,
