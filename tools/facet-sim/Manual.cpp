@@ -54,7 +54,9 @@ static void printWords(llvm::raw_ostream &os) {
         "the "
         "bound the bits are the implementation's own and the same on every run "
         "and "
-        "host. NaN gives 0x7fc00000.\n\n| code | name | value "
+        "host. NaN gives 0x7fc00000,\nand so does −inf in `gelu`, "
+        "`gelu_tanh` and `silu`: it is multiplied by 0.\n\n| code | name | "
+        "value "
         "|\n|---|---|---|\n";
   for (unsigned f = 0; f != numFunctions; ++f)
     os << "| " << f << " | `" << functionName(Function(f)) << "` | "
