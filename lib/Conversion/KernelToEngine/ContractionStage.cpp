@@ -35,7 +35,7 @@ kernel::MapOp engine::findEpilogue(kernel::ReduceOp reduce) {
   auto op = cast<StructuredOpInterface>(map.getOperation());
   unsigned input =
       sums.use_begin()->getOperandNumber() - op.getExtents().size();
-  if (input >= op.getInputs().size() || op.getNumGuardAtoms() != 0 ||
+  if (input >= op.getInputs().size() ||
       op.getNumIterators() != reduce.getNumParallel())
     return {};
   llvm::BitVector seen(op.getNumIterators());
@@ -332,7 +332,7 @@ LogicalResult ContractionStage::plan() {
                rows.hasIterator ? std::optional(rows.iterator) : std::nullopt,
                columns.hasIterator ? std::optional(columns.iterator)
                                    : std::nullopt,
-               rows.tile, columns.tile, 2 * rows.tiles * columns.tiles);
+               rows.tile, columns.tile, rows.tiles * columns.tiles + 2);
   body->give(sumsInput);
   return body->prepare();
 }

@@ -175,20 +175,34 @@ void Lowering::release(RingOp ring) {
   ReleaseOp::create(builder, location, ring);
 }
 
-Value Lowering::makeView(Value source, const Linear &at,
-                         ArrayRef<int64_t> shape, ArrayRef<int64_t> steps,
-                         int64_t partition, int64_t rowStep) {
-  auto type = cast<TileType>(source.getType());
+AffineMap Lowering::mapOf(const Linear &at, SmallVectorImpl<Value> &counters) {
   AffineExpr expr = builder.getAffineConstantExpr(at.constant);
-  SmallVector<Value> counters;
   for (auto [counter, factor] : at.terms) {
     expr = expr + builder.getAffineDimExpr(counters.size()) * factor;
     counters.push_back(counter);
   }
+  return AffineMap::get(counters.size(), 0, expr);
+}
+
+Value Lowering::index(Linear at, ArrayRef<int64_t> shape, int64_t rowStep,
+                      int64_t step) {
+  SmallVector<Value> counters;
+  AffineMap map = mapOf(at, counters);
+  return IndexOp::create(
+      builder, location, tileType(shape, builder.getI32Type(), Memory::Index),
+      counters, map, rowStep, builder.getDenseI64ArrayAttr({step}));
+}
+
+Value Lowering::makeView(Value source, const Linear &at,
+                         ArrayRef<int64_t> shape, ArrayRef<int64_t> steps,
+                         int64_t partition, int64_t rowStep) {
+  auto type = cast<TileType>(source.getType());
+  SmallVector<Value> counters;
+  AffineMap map = mapOf(at, counters);
   return ViewOp::create(
       builder, location,
       tileType(shape, type.getElementType(), type.getMemory()), source,
-      counters, AffineMap::get(counters.size(), 0, expr), partition, rowStep,
+      counters, map, partition, rowStep,
       steps.empty() ? nullptr : builder.getDenseI64ArrayAttr(steps));
 }
 

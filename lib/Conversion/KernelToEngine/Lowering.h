@@ -99,6 +99,9 @@ public:
   mlir::Value hbmView(mlir::Value buffer, Linear at,
                       llvm::ArrayRef<int64_t> shape, int64_t rowStep,
                       llvm::ArrayRef<int64_t> steps);
+  /// The numbers at + r·rowStep + i·step.
+  mlir::Value index(Linear at, llvm::ArrayRef<int64_t> shape, int64_t rowStep,
+                    int64_t step);
   IssueOp
   issue(QueueKind queue, llvm::StringRef mnemonic,
         llvm::ArrayRef<std::pair<llvm::StringRef, mlir::Value>> operands,
@@ -119,6 +122,8 @@ public:
                 llvm::function_ref<void(Span)> body);
 
 private:
+  mlir::AffineMap mapOf(const Linear &at,
+                        llvm::SmallVectorImpl<mlir::Value> &counters);
   mlir::Value makeView(mlir::Value source, const Linear &at,
                        llvm::ArrayRef<int64_t> shape,
                        llvm::ArrayRef<int64_t> steps, int64_t partition,

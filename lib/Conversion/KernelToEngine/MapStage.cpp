@@ -51,10 +51,6 @@ private:
 
 LogicalResult ElementwiseStage::choose() {
   if (reduce) {
-    if (!op.getFilter().empty() || op.getNumGuardAtoms())
-      return op->emitError(
-          "has a condition on what is combined; this road has no "
-          "filters yet: compile for a CPU");
     kernel::ReduceKind kind = reduce.getKind();
     if (kind != kernel::ReduceKind::Sum && kind != kernel::ReduceKind::Max &&
         kind != kernel::ReduceKind::Min)
@@ -179,7 +175,7 @@ void ElementwiseStage::reduceRows(const Span &rowSpan) {
     forColumns([&](Span columnSpan) {
       body->load(rowSpan, columnSpan, at);
       body->emit(rowSpan, columnSpan, at,
-                 llvm::SmallDenseMap<unsigned, Value>(), terms);
+                 llvm::SmallDenseMap<unsigned, Value>(), terms, start);
       Value tile = lowering.view(lowering.wait(terms), 0,
                                  {rowSpan.size, columnSpan.size});
       lowering.issue(QueueKind::Vector, "reduce",

@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "TileBody.h"
+#include "IntegerRange.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -29,7 +30,7 @@ using namespace facet::engine;
 
 namespace {
 struct Recipe {
-  enum Kind { Alias, Copy, Unary, Binary, Function, Select, Size };
+  enum Kind { Alias, Copy, Unary, Binary, Function, Select, Size, Index };
   Kind kind;
   StringRef name;
   /// Copy: clamps to the largest finite value.
@@ -56,19 +57,49 @@ static std::optional<Recipe> compareRecipe(arith::CmpFOp op) {
   }
 }
 
+static std::optional<Recipe> compareRecipe(arith::CmpIOp op) {
+  switch (op.getPredicate()) {
+  case arith::CmpIPredicate::eq:
+    return Recipe{Recipe::Binary, "eq"};
+  case arith::CmpIPredicate::ne:
+    return Recipe{Recipe::Binary, "ne"};
+  case arith::CmpIPredicate::slt:
+    return Recipe{Recipe::Binary, "lt"};
+  case arith::CmpIPredicate::sle:
+    return Recipe{Recipe::Binary, "le"};
+  case arith::CmpIPredicate::sgt:
+    return Recipe{Recipe::Binary, "gt"};
+  case arith::CmpIPredicate::sge:
+    return Recipe{Recipe::Binary, "ge"};
+  default:
+    return std::nullopt;
+  }
+}
+
+/// Integers that are values of f32 are computed as such (IntegerRange.h).
+static std::optional<Recipe> integerRecipe(Operation *op) {
+  return llvm::TypeSwitch<Operation *, std::optional<Recipe>>(op)
+      .Case<arith::AddIOp>([](auto) { return Recipe{Recipe::Binary, "add"}; })
+      .Case<arith::SubIOp>([](auto) { return Recipe{Recipe::Binary, "sub"}; })
+      .Case<arith::MulIOp>([](auto) { return Recipe{Recipe::Binary, "mul"}; })
+      .Case<arith::MaxSIOp>([](auto) { return Recipe{Recipe::Binary, "max"}; })
+      .Case<arith::MinSIOp>([](auto) { return Recipe{Recipe::Binary, "min"}; })
+      .Case<arith::SelectOp>([](auto) { return Recipe{Recipe::Select, ""}; })
+      .Default([](auto) { return std::nullopt; });
+}
+
 static std::optional<Recipe> castRecipe(kernel::CastOp op) {
   Type from = op.getValue().getType(), to = op.getResult().getType();
   if (from.isF64() || to.isF64())
     return std::nullopt;
-  bool fromNumber = op.getValue().getDefiningOp<kernel::SizeOp>() != nullptr;
   switch (op.getMode()) {
   case kernel::CastMode::Exact:
     return Recipe{Recipe::Alias, ""};
   case kernel::CastMode::Round:
-    if (fromNumber)
-      return Recipe{Recipe::Alias, ""};
+    // An i64 is a value of f32 (fitsF32) and one already; an i32 may be larger and
+    // is rounded when it is read.
     if (from.isInteger(64))
-      return std::nullopt;
+      return Recipe{Recipe::Alias, ""};
     return Recipe{Recipe::Copy, ""};
   case kernel::CastMode::RoundSat:
     return Recipe{Recipe::Copy, "", true};
@@ -109,8 +140,15 @@ static std::optional<Recipe> recipeOf(Operation *op) {
   if (auto compare = dyn_cast<arith::CmpFOp>(op))
     return compare.getLhs().getType().isF32() ? compareRecipe(compare)
                                               : std::nullopt;
+  if (auto compare = dyn_cast<arith::CmpIOp>(op))
+    return compareRecipe(compare);
   if (isa<kernel::SizeOp>(op))
     return Recipe{Recipe::Size, ""};
+  if (isa<kernel::IndexOp>(op))
+    return Recipe{Recipe::Index, ""};
+  if (op->getNumResults() == 1 && (op->getResult(0).getType().isInteger(64) ||
+                                   op->getResult(0).getType().isInteger(32)))
+    return integerRecipe(op);
   if (isa<arith::SelectOp>(op))
     return op->getResult(0).getType().isF32()
                ? std::optional(Recipe{Recipe::Select, ""})
@@ -152,31 +190,57 @@ static std::optional<Recipe> recipeOf(Operation *op) {
       .Default([](auto) { return std::nullopt; });
 }
 
+/// Operands that are compared or computed with as integers.
+static SmallVector<Value> integersOf(Operation *op) {
+  SmallVector<Value> values;
+  bool computes = isa<arith::CmpIOp>(op) || integerRecipe(op);
+  if (auto cast = dyn_cast<kernel::CastOp>(op))
+    computes = cast.getMode() == kernel::CastMode::Round &&
+               cast.getValue().getType().isInteger(64);
+  if (!computes)
+    return values;
+  for (Value value : llvm::concat<Value>(op->getOperands(), op->getResults()))
+    if (value.getType().isInteger(32) || value.getType().isInteger(64))
+      values.push_back(value);
+  return values;
+}
+
+LogicalResult TileBody::prepare(Region &region) {
+  if (region.empty())
+    return success();
+  for (Operation &inner : region.front().without_terminator()) {
+    if (!isa<arith::ConstantOp>(inner) && !recipeOf(&inner))
+      return inner.emitError("the matrix engine has no instruction for '")
+             << inner.getName() << "' of " << inner.getResult(0).getType()
+             << " on this road; compile for a CPU, or compute it before the "
+                "kernel";
+    for (Value value : integersOf(&inner))
+      if (!fitsF32(lowering, op, value))
+        return inner.emitError(
+            "computes with integers that may be beyond 2^24, "
+            "where the vector engine counts no more exactly; "
+            "compile for a CPU");
+  }
+  return success();
+}
+
 LogicalResult TileBody::prepare() {
-  if (op.getNumGuardAtoms() != 0)
-    return op->emitError(
-        "has elements that exist only where a condition holds; "
-        "this road computes all of them: compile for a CPU");
   for (unsigned i = 0; i < op.getInputs().size(); ++i) {
+    if (givenInputs.contains(i))
+      continue;
     Type element =
         cast<RankedTensorType>(op.getInputs()[i].getType()).getElementType();
-    if (!givenInputs.contains(i) && !dtypeOf(lowering.storedType(element)))
+    if (!dtypeOf(lowering.storedType(element)))
       return op->emitError("reads elements of ")
              << element
              << ", which the matrix engine has not; compile for a CPU";
-  }
-  for (Operation &inner : op.getBody().front().without_terminator()) {
-    if (isa<arith::ConstantOp>(inner) || recipeOf(&inner))
-      continue;
-    return inner.emitError("the matrix engine has no instruction for '")
-           << inner.getName() << "' of " << inner.getResult(0).getType()
-           << " on this road; compile for a CPU, or compute it before the "
-              "kernel";
-  }
-  for (unsigned i = 0; i < op.getInputs().size(); ++i)
-    if (!givenInputs.contains(i) && failed(lowering.homeOf(op, i)))
+    if (failed(lowering.homeOf(op, i)))
       return failure();
-  return success();
+  }
+  // Every input is read everywhere: without gathers all places exist, and what a
+  // guard excludes is chosen away at the end.
+  return success(succeeded(prepare(op.getGuards())) &&
+                 succeeded(prepare(op.getBody())));
 }
 
 //===----------------------------------------------------------------------===//
@@ -195,14 +259,15 @@ RingOp TileBody::ringFor(const void *key, unsigned part, TileValue::Kind kind,
   return ring;
 }
 
-/// i1 and f32 are f32 on the machine: 0 or 1.
-static Type storedType(Type type) {
-  return type.isInteger(1) ? Type(Float32Type::get(type.getContext())) : type;
+/// Conditions and integers are f32 on the machine.
+static Type computedType(Type type) {
+  bool wide = type.isInteger(1) || type.isInteger(32) || type.isInteger(64);
+  return wide ? Type(Float32Type::get(type.getContext())) : type;
 }
 
-Value TileBody::target(Operation *def, unsigned part, TileValue::Kind kind,
+Value TileBody::target(const void *def, unsigned part, TileValue::Kind kind,
                        Type type, QueueKind queue, RingOp into) {
-  RingOp ring = into ? into : ringFor(def, part, kind, storedType(type));
+  RingOp ring = into ? into : ringFor(def, part, kind, type);
   Value slot = lowering.acquire(ring);
   SmallVector<int64_t> shape = {rows.size,
                                 kind == TileValue::Column ? 1 : columns.size};
@@ -210,7 +275,8 @@ Value TileBody::target(Operation *def, unsigned part, TileValue::Kind kind,
   return lowering.view(slot, 0, shape);
 }
 
-Value TileBody::finish(Operation *def, unsigned part, RingOp into, Value tile) {
+Value TileBody::finish(const void *def, unsigned part, RingOp into,
+                       Value tile) {
   RingOp ring = into ? into : rings[{def, part}];
   lowering.commit(ring);
   if (into)
@@ -224,7 +290,9 @@ SmallVector<unsigned> TileBody::loadedInputs() {
   SmallVector<unsigned> inputs;
   for (unsigned i = 0; i < op.getInputs().size(); ++i)
     if (!givenInputs.contains(i) &&
-        !op.getBody().front().getArgument(i).use_empty())
+        (!op.getBody().front().getArgument(i).use_empty() ||
+         (!op.getGuards().empty() &&
+          !op.getGuards().front().getArgument(i).use_empty())))
       inputs.push_back(i);
   return inputs;
 }
@@ -330,8 +398,7 @@ TileValue TileBody::copy(Operation *def, Value operand, Type type, RingOp into,
   result.kind = a.kind == TileValue::Constant ? TileValue::Tile : a.kind;
   Value tile = target(def, 2, result.kind, type, QueueKind::Vector, into);
   if (a.kind == TileValue::Constant)
-    lowering.issue(QueueKind::Vector, "fill", {{"dst", tile}},
-                   {lowering.number("value", a.constant)});
+    fill(tile, a.constant);
   else
     lowering.issue(QueueKind::Vector, "copy", {{"dst", tile}, {"src", a.tile}},
                    fields);
@@ -388,6 +455,97 @@ TileValue TileBody::binary(Operation *def, StringRef alu, Value lhs, Value rhs,
   return result;
 }
 
+void TileBody::fill(Value tile, double value) {
+  Type element = cast<TileType>(tile.getType()).getElementType();
+  NamedAttribute number = lowering.number("value", value);
+  if (isa<IntegerType>(element))
+    number = lowering.builder.getNamedAttr(
+        "value", lowering.builder.getI32IntegerAttr(int32_t(value)));
+  lowering.issue(QueueKind::Vector, "fill", {{"dst", tile}}, {number});
+}
+
+TileValue TileBody::widen(TileValue value, const void *key, unsigned part) {
+  if (value.kind == TileValue::Tile ||
+      (value.kind == TileValue::Column && columns.size == 1))
+    return value;
+  TileValue wide;
+  wide.kind = TileValue::Tile;
+  Value tile = target(key, part, TileValue::Tile, lowering.builder.getF32Type(),
+                      QueueKind::Vector, {});
+  if (value.kind == TileValue::Constant) {
+    fill(tile, value.constant);
+  } else {
+    // The one element of a row is read again and again.
+    Value from = value.tile;
+    if (auto view = from.getDefiningOp<ViewOp>())
+      from = view.getSource();
+    lowering.issue(
+        QueueKind::Vector, "copy",
+        {{"dst", tile},
+         {"src", lowering.view(from, 0, {rows.size, columns.size}, {0})}});
+  }
+  wide.tile = finish(key, part, {}, tile);
+  return wide;
+}
+
+/// select takes whole tiles, and a number only in the second place.
+TileValue TileBody::select(const void *key, TileValue mask, TileValue yes,
+                           TileValue no, Type type, RingOp into) {
+  mask = widen(mask, key, 4);
+  yes = widen(yes, key, 5);
+  if (no.kind == TileValue::Column)
+    no = widen(no, key, 6);
+  TileValue result;
+  result.kind = TileValue::Tile;
+  Value tile = target(key, 0, TileValue::Tile, type, QueueKind::Vector, into);
+  SmallVector<std::pair<StringRef, Value>> operands = {
+      {"dst", tile}, {"mask", mask.tile}, {"a", yes.tile}};
+  SmallVector<NamedAttribute> fields;
+  if (no.kind == TileValue::Constant)
+    fields.push_back(lowering.number("imm0", no.constant));
+  else
+    operands.push_back({"b", no.tile});
+  lowering.issue(QueueKind::Vector, "select", operands, fields);
+  result.tile = finish(key, 0, into, tile);
+  return result;
+}
+
+/// The value of an iterator: numbers that gpsimd writes.
+TileValue TileBody::indexValue(Operation *def) {
+  StringRef name = cast<kernel::IndexOp>(def).getIterator();
+  unsigned iterator = 0;
+  while (op.getIteratorName(iterator) != name)
+    ++iterator;
+  TileValue result;
+  bool inRow = columnIterator == iterator, inRows = rowIterator == iterator;
+  result.kind = inRow ? TileValue::Tile : TileValue::Column;
+  Linear start = inRow ? columns.start : inRows ? rows.start : at[iterator];
+  Value tile = target(def, 0, result.kind, lowering.builder.getF32Type(),
+                      QueueKind::Gpsimd, {});
+  int64_t width = inRow ? columns.size : 1;
+  lowering.issue(QueueKind::Gpsimd, "iota",
+                 {{"dst", tile},
+                  {"index", lowering.index(start, {rows.size, width},
+                                           inRows ? 1 : 0, inRow ? 1 : 0)}});
+  result.tile = finish(def, 0, {}, tile);
+  return result;
+}
+
+TileValue TileBody::filterMask() {
+  TileValue mask = evaluate(atom(op.getFilter().front()));
+  for (auto [i, number] : llvm::enumerate(op.getFilter().drop_front())) {
+    TileValue next = widen(evaluate(atom(number)), &op, 20 + 2 * unsigned(i));
+    mask = widen(mask, &op, 21 + 2 * unsigned(i));
+    Value tile = target(&op, 60 + unsigned(i), TileValue::Tile,
+                        lowering.builder.getF32Type(), QueueKind::Vector, {});
+    lowering.issue(QueueKind::Vector, "tensor_tensor",
+                   {{"dst", tile}, {"a", mask.tile}, {"b", next.tile}},
+                   {lowering.word("op", "land")});
+    mask.tile = finish(&op, 60 + unsigned(i), {}, tile);
+  }
+  return mask;
+}
+
 /// Computes `def`, rounded to `type`, into `into` when that is given.
 TileValue TileBody::compute(Operation *def, Type type, RingOp into) {
   Recipe recipe = *recipeOf(def);
@@ -418,55 +576,21 @@ TileValue TileBody::compute(Operation *def, Type type, RingOp into) {
     return copy(def, def->getOperand(0), type, into, recipe.saturate);
   }
   case Recipe::Unary:
-    return unary(def, recipe.name, def->getOperand(0), type, into);
+    return unary(def, recipe.name, def->getOperand(0), computedType(type),
+                 into);
   case Recipe::Function:
     return function(def, recipe.name, def->getOperand(0), type, into);
   case Recipe::Binary:
     return binary(def, recipe.name, def->getOperand(0), def->getOperand(1),
-                  type, into);
+                  computedType(type), into);
   case Recipe::Select: {
-    TileValue mask = evaluate(def->getOperand(0));
-    TileValue parts[2];
-    for (unsigned i = 0; i < 2; ++i)
-      parts[i] = evaluate(def->getOperand(1 + i));
-    // select takes whole tiles, and a number only in the second place.
-    auto widen = [&](TileValue value, unsigned part) {
-      if (value.kind == TileValue::Tile)
-        return value;
-      TileValue wide;
-      wide.kind = TileValue::Tile;
-      Type f32 = Float32Type::get(def->getContext());
-      Value tile =
-          target(def, part, TileValue::Tile, f32, QueueKind::Vector, {});
-      lowering.issue(QueueKind::Vector, "fill", {{"dst", tile}},
-                     {lowering.number("value", value.kind == TileValue::Constant
-                                                   ? value.constant
-                                                   : 0)});
-      if (value.kind == TileValue::Column)
-        lowering.issue(QueueKind::Vector, "tensor_scalar",
-                       {{"dst", tile}, {"src", tile}, {"s0", value.tile}},
-                       {lowering.word("op0", "add")});
-      wide.tile = finish(def, part, {}, tile);
-      return wide;
-    };
-    mask = widen(mask, 4);
-    parts[0] = widen(parts[0], 5);
-    if (parts[1].kind == TileValue::Column)
-      parts[1] = widen(parts[1], 6);
-    TileValue result;
-    result.kind = TileValue::Tile;
-    Value tile = target(def, 0, TileValue::Tile, type, QueueKind::Vector, into);
-    SmallVector<std::pair<StringRef, Value>> operands = {
-        {"dst", tile}, {"mask", mask.tile}, {"a", parts[0].tile}};
-    SmallVector<NamedAttribute> fields;
-    if (parts[1].kind == TileValue::Tile)
-      operands.push_back({"b", parts[1].tile});
-    else
-      fields.push_back(lowering.number("imm0", parts[1].constant));
-    lowering.issue(QueueKind::Vector, "select", operands, fields);
-    result.tile = finish(def, 0, into, tile);
-    return result;
+    TileValue mask = evaluate(def->getOperand(0)),
+              yes = evaluate(def->getOperand(1)),
+              no = evaluate(def->getOperand(2));
+    return select(def, mask, yes, no, computedType(type), into);
   }
+  case Recipe::Index:
+    return indexValue(def);
   }
   llvm_unreachable("all recipes are listed");
 }
@@ -478,6 +602,12 @@ TileValue TileBody::evaluate(Value value) {
   TileValue result;
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     unsigned input = argument.getArgNumber();
+    if (input >= op.getInputs().size())
+      return values[value] = evaluate(atom(input - op.getInputs().size()));
+    // The same input in the guards and in the body.
+    Value inBody = op.getBody().front().getArgument(input);
+    if (auto loaded = values.find(inBody); loaded != values.end())
+      return loaded->second;
     result.kind = TileValue::Tile;
     result.tile = given.lookup(input);
   } else if (auto constant = value.getDefiningOp<arith::ConstantOp>()) {
@@ -495,7 +625,7 @@ TileValue TileBody::evaluate(Value value) {
 void TileBody::emit(const Span &tileRows, const Span &tileColumns,
                     ArrayRef<Linear> others,
                     const llvm::SmallDenseMap<unsigned, Value> &givenTiles,
-                    RingOp into, unsigned result) {
+                    RingOp into, double otherwise) {
   rows = tileRows;
   columns = tileColumns;
   at.assign(others.begin(), others.end());
@@ -504,7 +634,21 @@ void TileBody::emit(const Span &tileRows, const Span &tileColumns,
   // Loaded slots are taken in any case: a body may not need all of them.
   for (unsigned input : loadedInputs())
     values[op.getBody().front().getArgument(input)] = waitFor(input);
-  Value yielded = op.getBody().front().getTerminator()->getOperand(result);
+  Value yielded = op.getBody().front().getTerminator()->getOperand(0);
+  if (!op.getFilter().empty()) {
+    TileValue no;
+    no.constant = otherwise;
+    select(&op, filterMask(), evaluate(yielded), no,
+           lowering.builder.getF32Type(), into);
+  } else {
+    yieldInto(yielded, into);
+  }
+  for (RingOp ring : open)
+    lowering.release(ring);
+  open.clear();
+}
+
+void TileBody::yieldInto(Value yielded, RingOp into) {
   Type type = yielded.getType();
   Operation *def = yielded.getDefiningOp();
   bool computed = def && !isa<arith::ConstantOp>(def);
@@ -513,8 +657,9 @@ void TileBody::emit(const Span &tileRows, const Span &tileColumns,
     Recipe::Kind kind = recipeOf(def)->kind;
     computed = kind != Recipe::Alias && kind != Recipe::Size;
   }
-  // A column must be spread over the row, a constant written: by a copy.
-  computed = computed && (columns.size == 1 || dependsOnColumns(yielded));
+  // A column must be spread over the row, a constant written: by a copy. All tiles
+  // of a body are written by the same engine.
+  computed = computed && (maxColumns == 1 || dependsOnColumns(yielded));
   if (computed)
     value = compute(def, type, into);
   if (!computed || value.kind == TileValue::Constant) {
@@ -522,8 +667,7 @@ void TileBody::emit(const Span &tileRows, const Span &tileColumns,
     Value slot = lowering.acquire(into);
     Value tile = lowering.view(slot, 0, {rows.size, columns.size});
     if (source.kind == TileValue::Constant) {
-      lowering.issue(QueueKind::Vector, "fill", {{"dst", tile}},
-                     {lowering.number("value", source.constant)});
+      fill(tile, source.constant);
     } else {
       // The one element of a row is read again and again.
       Value from = source.tile;
@@ -536,20 +680,22 @@ void TileBody::emit(const Span &tileRows, const Span &tileColumns,
     }
     lowering.commit(into);
   }
-  for (RingOp ring : open)
-    lowering.release(ring);
-  open.clear();
 }
 
 bool TileBody::dependsOnColumns(Value value) {
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     unsigned input = argument.getArgNumber();
+    if (input >= op.getInputs().size())
+      return dependsOnColumns(atom(input - op.getInputs().size()));
     if (given.contains(input))
       return true;
     Home home = *lowering.homeOf(op, input);
     return columnIterator && home.strides[*columnIterator] != 0;
   }
   Operation *def = value.getDefiningOp();
+  if (auto index = dyn_cast<kernel::IndexOp>(def))
+    return columnIterator &&
+           op.getIteratorName(*columnIterator) == index.getIterator();
   return !isa<arith::ConstantOp>(def) &&
          llvm::any_of(def->getOperands(),
                       [&](Value operand) { return dependsOnColumns(operand); });

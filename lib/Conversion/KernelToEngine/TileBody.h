@@ -40,15 +40,23 @@ public:
   /// Emits the loads of a tile's inputs. Tiles may be loaded ahead, up to the depth
   /// of the inputs' rings, in the order in which they are computed.
   void load(const Span &rows, const Span &columns, llvm::ArrayRef<Linear> at);
-  /// Emits the body for one tile that was loaded. `at` has the value of every other iterator;
-  /// `given` the tiles of given inputs. `yielded` is the value of result
-  /// `result` as a tile of `type`, in the slot `into`.
+  /// Emits the body for one tile that was loaded, into a slot of `into`. `at` has the
+  /// values of the other iterators, `given` the tiles of given inputs. Where the op's
+  /// filter does not hold, the value is `otherwise`.
   void emit(const Span &rows, const Span &columns, llvm::ArrayRef<Linear> at,
             const llvm::SmallDenseMap<unsigned, mlir::Value> &given,
-            RingOp into, unsigned result = 0);
+            RingOp into, double otherwise = 0);
 
 private:
   TileValue evaluate(mlir::Value value);
+  /// A guard atom, and the conjunction of the filter's.
+  mlir::Value atom(unsigned number) {
+    return op.getGuards().front().getTerminator()->getOperand(number);
+  }
+  TileValue filterMask();
+  /// Computes what the body yields and leaves it in a slot of `into`.
+  void yieldInto(mlir::Value yielded, RingOp into);
+  llvm::LogicalResult prepare(mlir::Region &region);
   /// Its elements differ inside a row.
   bool dependsOnColumns(mlir::Value value);
   TileValue compute(mlir::Operation *def, mlir::Type type, RingOp into);
@@ -59,6 +67,12 @@ private:
     return columnIterator && home.strides[*columnIterator] ? TileValue::Tile
                                                            : TileValue::Column;
   }
+  TileValue indexValue(mlir::Operation *def);
+  /// The same value as a whole tile.
+  TileValue widen(TileValue value, const void *key, unsigned part);
+  TileValue select(const void *key, TileValue mask, TileValue yes, TileValue no,
+                   mlir::Type type, RingOp into);
+  void fill(mlir::Value tile, double value);
   TileValue unary(mlir::Operation *def, llvm::StringRef alu,
                   mlir::Value operand, mlir::Type type, RingOp into);
   TileValue binary(mlir::Operation *def, llvm::StringRef alu, mlir::Value a,
@@ -68,10 +82,10 @@ private:
   TileValue copy(mlir::Operation *def, mlir::Value operand, mlir::Type type,
                  RingOp into, bool saturate);
   /// A tile for the result of `def`, or the one it was asked to fill.
-  mlir::Value target(mlir::Operation *def, unsigned part, TileValue::Kind kind,
+  mlir::Value target(const void *key, unsigned part, TileValue::Kind kind,
                      mlir::Type type, QueueKind queue, RingOp into);
   /// Ends the writing of target's tile: what is read from then on.
-  mlir::Value finish(mlir::Operation *def, unsigned part, RingOp into,
+  mlir::Value finish(const void *key, unsigned part, RingOp into,
                      mlir::Value tile);
   RingOp ringFor(const void *key, unsigned part, TileValue::Kind kind,
                  mlir::Type type, int64_t depth = 2);

@@ -140,7 +140,7 @@ LogicalResult Emitter::declareBuffers() {
     buffer.dtype = *dtypeOf(tile.getElementType());
     buffer.partitions = tile.getRows();
     buffer.address = ring.address;
-    buffer.bytes = ring.stride * ring.depth();
+    buffer.bytes = ring.stride * ring.slots();
     buffer.liveBegin = ring.firstStage;
     buffer.liveEnd = ring.lastStage + 1;
     builder.buffer(std::move(buffer));
@@ -151,7 +151,7 @@ LogicalResult Emitter::declareBuffers() {
 void Emitter::declareSemaphores(unsigned count) {
   std::vector<SemaphoreInfo> infos(count);
   for (auto &[key, ring] : rings)
-    for (int64_t slot = 0; slot < ring.depth(); ++slot) {
+    for (int64_t slot = 0; slot < ring.slots(); ++slot) {
       std::string suffix = "_" + ring.op.getName().str() + std::to_string(slot);
       int64_t fills = ring.fillsOf(slot, ring.rounds);
       if (ring.full)
@@ -173,7 +173,7 @@ void Emitter::declareCursors() {
     for (const Cursor &cursor : ring.cursors)
       for (unsigned i = 0; i < cursor.numRegisters; ++i) {
         unsigned number = cursor.firstRegister + i;
-        builder.ring(cursor.queue, number, ring.depth(),
+        builder.ring(cursor.queue, number, ring.slots(),
                      ring.op.getName().str() + (cursor.writes ? "_w" : "_r") +
                          std::to_string(i));
         if (i == 0)
@@ -276,12 +276,23 @@ void Emitter::setOperand(IssueOp op, unsigned tile, Instruction &instruction) {
     access.partition = view.getPartition();
     access.rowStep = type.getRows() == 1 ? 0 : view.getRowStep();
   }
+  if (auto index = value.getDefiningOp<IndexOp>()) {
+    if (auto given = index.getSteps())
+      steps.assign(given->begin(), given->end());
+    form = formOf(index.getAt().getResult(0), index.getCounters(),
+                  Engine(op.getQueue()), 1);
+    access.offset = form.base;
+    form.base = 0;
+    access.rowStep = type.getRows() == 1 ? 0 : index.getRowStep();
+  }
   for (unsigned d = 0; d < access.rank; ++d) {
     // A dimension of one element has no step, by the rules of the file.
     access.step[d] = type.getShape()[d + 1] == 1 ? 0 : steps[d];
     access.count[d] = type.getShape()[d + 1];
   }
-  if (type.getMemory() == Memory::Hbm) {
+  if (type.getMemory() == Memory::Index) {
+    access.space = Space::Index;
+  } else if (type.getMemory() == Memory::Hbm) {
     access.space = Space::Hbm;
     access.buffer = buffers.lookup(root);
   } else {
@@ -290,7 +301,7 @@ void Emitter::setOperand(IssueOp op, unsigned tile, Instruction &instruction) {
     access.offset += slot.ring->address;
     const Cursor *cursor =
         slot.ring->cursor(Engine(op.getQueue()), slot.writes);
-    if (cursor && slot.ring->depth() > 1) {
+    if (cursor && slot.ring->slots() > 1) {
       form.ring = cursor->firstRegister + slot.position;
       form.slotStride = slot.ring->stride;
     }
@@ -379,7 +390,7 @@ SmallVector<Wait> Emitter::waitsOf(Slot &slot, Agent agent) {
   if (!slot.writes) {
     if (ring.full && !ring.inOrder(agent))
       add(*ring.full, ring.perRound, ring.perRound);
-  } else if (ring.rounds > ring.depth()) {
+  } else if (ring.rounds > ring.slots()) {
     for (const Reader &reader : ring.readers)
       if (reader.free)
         add(*reader.free, 0, reader.perRound);
@@ -486,7 +497,8 @@ LogicalResult Emitter::emitIssue(IssueOp op) {
     auto view = tile.getDefiningOp<ViewOp>();
     Value root = view ? view.getSource() : tile;
     auto at = slots.find(root);
-    bool onChip = cast<TileType>(root.getType()).getMemory() != Memory::Hbm;
+    Memory memory = cast<TileType>(root.getType()).getMemory();
+    bool onChip = memory == Memory::Sbuf || memory == Memory::Psum;
     if (onChip && at == slots.end())
       return op.emitOpError("uses a slot after it was closed");
     setOperand(op, i, instruction);
@@ -581,7 +593,7 @@ void Emitter::emitBarrier(Operation &op) {
     for (const Reader &reader : ring.readers) {
       if (!reader.agent.transfers || ring.lastStage != stage)
         continue;
-      for (int64_t slot = 0; slot < ring.depth(); ++slot) {
+      for (int64_t slot = 0; slot < ring.slots(); ++slot) {
         Instruction nop = ProgramBuilder::make(Opcode::Nop);
         nop.waits[0].ref = SemaphoreRef::get(*reader.free + slot);
         nop.waits[0].value = reader.perRound * ring.fillsOf(slot, filled[key]);

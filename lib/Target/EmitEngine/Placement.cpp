@@ -24,7 +24,7 @@ static bool meet(const Ring &a, const Ring &b) {
   return a.firstStage <= b.lastStage && b.firstStage <= a.lastStage;
 }
 
-static int64_t bytesOf(const Ring &ring) { return ring.stride * ring.depth(); }
+static int64_t bytesOf(const Ring &ring) { return ring.stride * ring.slots(); }
 
 /// `a: 3 x 8192 bytes`, all that lie together with `ring`.
 static std::string listOfRings(ArrayRef<Ring *> placed, const Ring &ring) {
@@ -32,7 +32,7 @@ static std::string listOfRings(ArrayRef<Ring *> placed, const Ring &ring) {
   for (Ring *other : placed)
     if (meet(*other, ring))
       list += (list.empty() ? "" : ", ") + other->op.getName().str() + ": " +
-              std::to_string(other->depth()) + " x " +
+              std::to_string(other->slots()) + " x " +
               std::to_string(other->stride) + " bytes";
   return list;
 }
@@ -62,7 +62,7 @@ static LogicalResult placeIn(Memory memory, int64_t capacity, Rings &rings) {
     if (address + bytesOf(*ring) > capacity) {
       InFlightDiagnostic error = ring->op.emitOpError("does not fit ")
                                  << stringifyMemory(memory) << ": "
-                                 << ring->depth() << " x " << ring->stride
+                                 << ring->slots() << " x " << ring->stride
                                  << " bytes of each partition's " << capacity;
       std::string others = listOfRings(placed, *ring);
       if (!others.empty())

@@ -210,13 +210,13 @@ LogicalResult Analysis::giveSemaphores() {
         continue;
       if (!ring.full) {
         ring.full = numSemaphores;
-        numSemaphores += ring.depth();
+        numSemaphores += ring.slots();
       }
       // A slot that is filled once is never waited for, except that a barrier must
       // know when transfers out of it have ended.
-      if (ring.rounds > ring.depth() || reader.agent.transfers) {
+      if (ring.rounds > ring.slots() || reader.agent.transfers) {
         reader.free = numSemaphores;
-        numSemaphores += ring.depth();
+        numSemaphores += ring.slots();
       }
     }
   }
@@ -233,7 +233,8 @@ LogicalResult Analysis::giveRegisters() {
   for (auto &entry : rings) {
     Ring &ring = entry.second;
     auto give = [&](Engine queue, bool writes) {
-      if (ring.rounds < 2 || ring.cursor(queue, writes))
+      if (ring.rounds < 2 || (ring.slots() == 1 && !ring.full) ||
+          ring.cursor(queue, writes))
         return;
       unsigned count = ring.window[!writes];
       ring.cursors.push_back({queue, writes, next[unsigned(queue)], count});

@@ -65,9 +65,15 @@ struct Ring {
   bool inOrder(Agent reader) const {
     return !reader.transfers && *writer == reader;
   }
+  /// Slots that are really used: one, when its queue orders all uses and no two are
+  /// open at once; never more than are filled.
+  int64_t slots() const {
+    bool one = !full && std::max(window[0], window[1]) <= 1;
+    return one ? 1 : std::min(depth(), std::max<int64_t>(rounds, 1));
+  }
   /// How often slot `slot` was filled after `filled` slots in all.
   int64_t fillsOf(int64_t slot, int64_t filled) const {
-    return (filled - slot + depth() - 1) / depth();
+    return (filled - slot + slots() - 1) / slots();
   }
 };
 

@@ -115,12 +115,14 @@ engine.program @p machine "trn2" {
   %v = engine.view %b at affine_map<() -> (0)> row_step 1 : !engine.tile<128x1xf32, hbm> to !engine.tile<128x1xf32, hbm>
   %q = engine.ring "q" : !engine.ring<1 x 128x1xf32, sbuf>
   %w2 = engine.acquire %q : <1 x 128x1xf32, sbuf>
+  engine.for %i = 300 {
   %a = engine.acquire %o : <300 x 128x1xf32, sbuf>
   engine.issue sync "dma_copy"(dst = %a, src = %v) : !engine.tile<128x1xf32, sbuf>, !engine.tile<128x1xf32, hbm>
   engine.commit %o : <300 x 128x1xf32, sbuf>
   %w = engine.wait %o : <300 x 128x1xf32, sbuf>
   engine.issue vector "copy"(dst = %w2, src = %w) : !engine.tile<128x1xf32, sbuf>, !engine.tile<128x1xf32, sbuf>
   engine.release %o : <300 x 128x1xf32, sbuf>
+  }
   engine.commit %q : <1 x 128x1xf32, sbuf>
   %w3 = engine.wait %q : <1 x 128x1xf32, sbuf>
   engine.release %q : <1 x 128x1xf32, sbuf>

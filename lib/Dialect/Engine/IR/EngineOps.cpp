@@ -144,6 +144,42 @@ rangeOf(AffineExpr expr, ArrayRef<int64_t> trips) {
   return std::nullopt;
 }
 
+/// Trips of the loops whose counters move `op`, or failure with an error.
+static FailureOr<SmallVector<int64_t>>
+tripsOf(Operation *op, ValueRange counters, AffineMap at) {
+  if (at.getNumDims() != counters.size() || at.getNumSymbols() != 0 ||
+      at.getNumResults() != 1)
+    return op->emitOpError("has ")
+           << counters.size()
+           << " counters; its map must take as many and "
+              "give one number";
+  SmallVector<int64_t> trips;
+  for (Value counter : counters) {
+    auto argument = dyn_cast<BlockArgument>(counter);
+    auto loop = argument ? dyn_cast<ForOp>(argument.getOwner()->getParentOp())
+                         : ForOp();
+    if (!loop)
+      return op->emitOpError("is moved by counters of engine.for only");
+    trips.push_back(loop.getTrips());
+  }
+  if (!rangeOf(at.getResult(0), trips))
+    return op->emitOpError("is at a sum of counters times numbers, not at ")
+           << AffineMapAttr::get(at);
+  return trips;
+}
+
+LogicalResult IndexOp::verify() {
+  if (getType().getMemory() != Memory::Index ||
+      !getType().getElementType().isSignlessInteger(32))
+    return emitOpError("makes numbers: i32 in index, not ") << getType();
+  if (auto steps = getSteps();
+      steps && steps->size() + 1 != getType().getShape().size())
+    return emitOpError("has ")
+           << getType().getShape().size() - 1 << " dimensions in a row and "
+           << steps->size() << " steps";
+  return tripsOf(*this, getCounters(), getAt());
+}
+
 LogicalResult ViewOp::verify() {
   TileType source = getSource().getType(), result = getType();
   AffineMap at = getAt();
@@ -153,32 +189,17 @@ LogicalResult ViewOp::verify() {
     return emitOpError("is in ")
            << stringifyMemory(result.getMemory()) << ", what it views in "
            << stringifyMemory(source.getMemory());
-  if (at.getNumDims() != getCounters().size() || at.getNumSymbols() != 0 ||
-      at.getNumResults() != 1)
-    return emitOpError("has ") << getCounters().size()
-                               << " counters; its map must take as many and "
-                                  "give one number";
   if (auto steps = getSteps();
       steps && steps->size() + 1 != result.getShape().size())
     return emitOpError("has ")
            << result.getShape().size() - 1 << " dimensions in a row and "
            << steps->size() << " steps";
-  SmallVector<int64_t> trips;
-  for (Value counter : getCounters()) {
-    auto argument = dyn_cast<BlockArgument>(counter);
-    auto loop = argument ? dyn_cast<ForOp>(argument.getOwner()->getParentOp())
-                         : ForOp();
-    if (!loop)
-      return emitOpError("is moved by counters of engine.for only");
-    trips.push_back(loop.getTrips());
-  }
-  auto range = rangeOf(at.getResult(0), trips);
-  if (!range)
-    return emitOpError("is at a sum of counters times numbers, not at ")
-           << AffineMapAttr::get(at);
+  FailureOr<SmallVector<int64_t>> trips = tripsOf(*this, getCounters(), at);
+  if (failed(trips))
+    return failure();
 
   // The elements it touches, against those there are.
-  auto [low, high] = *range;
+  auto [low, high] = *rangeOf(at.getResult(0), *trips);
   SmallVector<int64_t> steps = getAllSteps();
   for (auto [step, extent] :
        llvm::zip_equal(steps, result.getShape().drop_front())) {

@@ -128,6 +128,23 @@ def Engine_ViewOp : Engine_Op<"view", [Pure]> {
   }];
 }
 
+def Engine_IndexOp : Engine_Op<"index", [Pure]> {
+  let summary = "numbers, for iota and affine_select";
+  let description = [{
+    Element (r, i, …) is the number at(counters) + r·row_step + i·step…; it lies in no
+    memory.
+  }];
+  let arguments = (ins Variadic<Index>:$counters, AffineMapAttr:$at,
+                       DefaultValuedAttr<I64Attr, "0">:$row_step,
+                       OptionalAttr<DenseI64ArrayAttr>:$steps);
+  let results = (outs Engine_TileType:$result);
+  let assemblyFormat = [{
+    (`[` $counters^ `]`)? `at` $at (`row_step` $row_step^)? (`steps` $steps^)? attr-dict
+    `:` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
 def Engine_IssueOp : Engine_Op<"issue", [AttrSizedOperandSegments]> {
   let summary = "one instruction of the instruction set";
   let description = [{
