@@ -724,6 +724,6 @@ llvm::Expected<Program> bench::blockedGemm(const Machine &machine,
                                            const GemmPlan &plan) {
   Writer writer(machine, plan);
   if (llvm::Error error = writer.layOut())
-    return std::move(error);
+    return error;
   return writer.write();
 }
