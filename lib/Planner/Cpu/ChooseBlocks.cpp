@@ -45,6 +45,10 @@ constexpr int64_t fewRowBlocks = 4;
 constexpr int64_t shortestDepth = 256;
 /// Blocks of k are whole numbers of this many elements, of every vector and group.
 constexpr int64_t depthUnit = 64;
+/// Up to so many rows b may come from memory as fast as it can: it is read as so many
+/// streams at once, each along a row of b, which the prefetchers follow. Tiles of so
+/// many sums are enough.
+constexpr int64_t streamedRows = 16, streams = 8, streamedSums = 16;
 /// Tiles of a block.
 constexpr int64_t rowTiles = 12, columnTiles = 16;
 
@@ -67,6 +71,8 @@ private:
   bool packingAPays();
   bool packingBPays();
   int64_t chooseDepth(Tile tile);
+  bool streamsB();
+  ContractionAttr streamingB();
 
   Problem problem;
   const Machine &machine;
@@ -141,7 +147,34 @@ int64_t BlockChooser::chooseDepth(Tile tile) {
   return llvm::alignTo(llvm::divideCeil(*problem.outerK, blocks), unit);
 }
 
+/// Few rows of a b that no cache holds, and their sums stay in the second cache.
+bool BlockChooser::streamsB() {
+  if (!problem.bInPlace || !problem.m || !problem.n || !problem.k ||
+      *problem.m > streamedRows || packingBPays())
+    return false;
+  auto bytes = double(problem.bytes), cache = double(machine.cache.l2Bytes);
+  return problem.sizeN() * problem.sizeK() * bytes > cache &&
+         problem.sizeM() * problem.sizeN() * bytes <= cache / 2;
+}
+
+/// A tile that went through all of k would read each vector of b from another page:
+/// all columns see a few rows of b before the next few are read.
+ContractionAttr BlockChooser::streamingB() {
+  int64_t rows = std::clamp<int64_t>(*problem.m, 1, streamedRows / 2);
+  int64_t vectors = std::min<int64_t>(4, streamedSums / rows);
+  int64_t columns = vectors * problem.lanes;
+  // The more sums go to the second cache and back, the more steps between.
+  int64_t depth = *problem.m > rows ? 2 * streams : streams;
+  return ContractionAttr::get(context, rows, vectors, problem.lanes,
+                              llvm::divideCeil(streamedRows, rows) * rows,
+                              llvm::divideCeil(*problem.n, columns) * columns,
+                              problem.aInPlace ? Pack::None : Pack::A,
+                              problem.dot, depth);
+}
+
 ContractionAttr BlockChooser::choose() {
+  if (streamsB())
+    return streamingB();
   Tile tile = chooseTile();
   int64_t lanes = problem.lanes;
   if (problem.n)
