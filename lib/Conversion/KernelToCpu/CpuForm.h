@@ -53,8 +53,11 @@ private:
   void forLanes(mlir::Value n, LaneBody body);
   using LaneFold = llvm::function_ref<llvm::SmallVector<mlir::Value>(
       mlir::Value base, mlir::Value mask, mlir::ValueRange state)>;
-  llvm::SmallVector<mlir::Value>
-  foldLanes(mlir::Value n, mlir::ValueRange start, LaneFold body);
+  /// `start` holds the states of so many chains, one behind the other: neighbouring
+  /// vectors go to different ones, which do not wait for each other.
+  llvm::SmallVector<mlir::Value> foldLanes(mlir::Value n,
+                                           mlir::ValueRange start,
+                                           LaneFold body, int64_t chains = 1);
 
   // ContractionStage.cpp
   void addPanels(ContractionStage &stage);

@@ -30,31 +30,56 @@ using kernel::StructuredOpInterface;
 //===----------------------------------------------------------------------===//
 
 llvm::SmallVector<Value> CpuForm::foldLanes(Value n, ValueRange start,
-                                            LaneFold body) {
-  Num zero = frame.i64(0), step = frame.i64(lanes);
-  llvm::APInt known;
-  bool isKnown = matchPattern(n, m_ConstantInt(&known));
-  int64_t whole = isKnown ? known.getSExtValue() / lanes * lanes : -1;
+                                            LaneFold body, int64_t chains) {
+  llvm::APInt constant;
+  std::optional<int64_t> known;
+  if (matchPattern(n, m_ConstantInt(&constant)))
+    known = constant.getSExtValue();
+  auto multiple = [&](int64_t step) {
+    return known ? frame.i64(*known / step * step)
+                 : loops::quotient(frame.num(n), step) * step;
+  };
 
   llvm::SmallVector<Value> state(start);
-  Num end = isKnown ? frame.i64(whole) : frame.num(n) & frame.i64(-lanes);
-  if (!isKnown || whole > 0) {
-    auto loop = scf::ForOp::create(b, zero, end, step, state);
+  size_t size = state.size() / chains;
+  // From `from` up to `to`, with the first `count` chains.
+  auto loopOver = [&](Num from, Num to, int64_t count) {
+    if (known && isConstant(from, *known / (count * lanes) * count * lanes))
+      return; // none
+    auto loop =
+        scf::ForOp::create(b, from, to, frame.i64(count * lanes), state);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
-    llvm::SmallVector<Value> next =
-        body(loop.getInductionVar(), Value(), loop.getRegionIterArgs());
+    llvm::SmallVector<Value> next(loop.getRegionIterArgs());
+    for (int64_t i = 0; i < count; ++i) {
+      Num base = frame.num(loop.getInductionVar());
+      if (i > 0)
+        base = base + i * lanes;
+      llvm::SmallVector<Value> one =
+          body(base, Value(), ValueRange(next).slice(i * size, size));
+      llvm::copy(one, next.begin() + i * size);
+    }
     if (!state.empty())
       scf::YieldOp::create(b, next);
     state.assign(loop.result_begin(), loop.result_end());
-  }
-  if (isKnown && whole == known.getSExtValue())
+  };
+  Num together = chains > 1 ? multiple(chains * lanes) : frame.i64(0);
+  if (chains > 1)
+    loopOver(frame.i64(0), together, chains);
+  Num end = multiple(lanes);
+  loopOver(together, end, 1);
+
+  if (known && *known % lanes == 0)
     return state;
   Num rest = frame.num(n) - end;
-  Value some = isKnown ? Value() : Value(rest > 0);
-  return loops::ifElse(b, some, state, [&] {
-    return body(end, maskBelow(b, rest, lanes), state);
-  });
+  llvm::SmallVector<Value> first =
+      loops::ifElse(b, known ? Value() : Value(rest > 0),
+                    ValueRange(state).take_front(size), [&] {
+                      return body(end, maskBelow(b, rest, lanes),
+                                  ValueRange(state).take_front(size));
+                    });
+  llvm::copy(first, state.begin());
+  return state;
 }
 
 void CpuForm::forLanes(Value n, LaneBody body) {
@@ -222,19 +247,27 @@ void CpuForm::emitLaneReduce(kernel::ReduceOp op) {
     for (Value init : inits)
       start.push_back(widen(
           b, identity(op.getKind(), init.getType(), start.size()), lanes));
-    llvm::SmallVector<Value> total = loops::foldNest(
-        b, outerReduced, start,
-        [&](llvm::ArrayRef<Value> inner, ValueRange state) {
-          return foldLanes(extents[last], state,
-                           [&](Value base, Value mask, ValueRange state) {
-                             llvm::SmallVector<Value> iterators(index);
-                             llvm::append_range(iterators, inner);
-                             iterators.push_back(base);
-                             LanePoint point(frame, structured, iterators,
-                                             {last, lanes, mask});
-                             return step(point, mask, state);
-                           });
-        });
+    int64_t chains = isArg ? 1 : 4; // as many cycles as an addition takes
+    for (int64_t i = 1; i < chains; ++i)
+      start.push_back(start[0]);
+    llvm::SmallVector<Value> total =
+        loops::foldNest(b, outerReduced, start,
+                        [&](llvm::ArrayRef<Value> inner, ValueRange state) {
+                          return foldLanes(
+                              extents[last], state,
+                              [&](Value base, Value mask, ValueRange state) {
+                                llvm::SmallVector<Value> iterators(index);
+                                llvm::append_range(iterators, inner);
+                                iterators.push_back(base);
+                                LanePoint point(frame, structured, iterators,
+                                                {last, lanes, mask});
+                                return step(point, mask, state);
+                              },
+                              chains);
+                        });
+    for (int64_t i = 1; i < chains; ++i)
+      total[0] = loops::combine(frame, op.getKind(), ValueRange(total[0]),
+                                {total[i]})[0];
     if (isArg) {
       for (int64_t i = 0; i < lanes; ++i) {
         llvm::SmallVector<Value> one;
@@ -327,7 +360,9 @@ void CpuForm::emitLaneSoftmax(kernel::SoftmaxOp op) {
             value = loops::select(frame.num(keep), value,
                                   frame.num(widen(b, low, lanes)));
           storeLanes(b, result, at, last, lanes, mask, value);
-          return Value(loops::max(frame.num(state), value));
+          // A NaN need not be seen: its power makes the row's sum one.
+          Num old = frame.num(state);
+          return Value(loops::select(old < value, value, old));
         });
         Num top = frame.num(horizontal(ReduceKind::Max, largest));
         Value sums = walk(zero, [&](llvm::ArrayRef<Value> at, Value mask,

@@ -119,6 +119,29 @@ static Value loadContiguous(LocBuilder &b, const Storage &from, Value offset,
   return value;
 }
 
+/// Neighbouring nibbles from an even `offset` on, whole bytes at a time.
+static Value loadNibbles(LocBuilder &b, const Storage &from, Num offset,
+                         int64_t lanes, Value mask) {
+  Storage bytes = from;
+  bytes.packed = false;
+  Value byteMask;
+  if (mask) { // both nibbles of a byte exist, or a lane of ours wants one
+    llvm::SmallVector<int64_t> even, odd;
+    for (int64_t i = 0; i < lanes; i += 2) {
+      even.push_back(i);
+      odd.push_back(i + 1);
+    }
+    byteMask =
+        arith::OrIOp::create(b, vector::ShuffleOp::create(b, mask, mask, even),
+                             vector::ShuffleOp::create(b, mask, mask, odd));
+  }
+  Num pair{b, loadContiguous(b, bytes, offset >> 1, lanes / 2, byteMask)};
+  Num value{b, vector::InterleaveOp::create(b, pair & 15, pair >> 4)};
+  if (mask)
+    value = loops::select(Num(b, mask), value, value.like(0));
+  return value;
+}
+
 Value cpu::loadLanes(LocBuilder &b, const Storage &from,
                      llvm::ArrayRef<Value> index, unsigned dim, int64_t lanes,
                      Value mask) {
@@ -192,7 +215,11 @@ bool LanePoint::isContiguous(unsigned input, const Storage &storage,
                              llvm::ArrayRef<Value> index) const {
   auto &self = const_cast<LanePoint &>(*this);
   auto subscripts = self.op.getAccess(input).getSubscripts();
-  if (storage.packed || !isConstant(storage.strides.back(), 1))
+  if (!isConstant(storage.strides.back(), 1))
+    return false;
+  // Rows of an argument begin with a whole byte, and lanes at an even place in them.
+  if (storage.packed &&
+      (!isa<BlockArgument>(self.op.getInputs()[input]) || range.lanes % 2 != 0))
     return false;
   for (auto [i, subscript] : llvm::enumerate(subscripts)) {
     bool isLane = subscript.kind == kernel::Subscript::Iterator &&
@@ -222,9 +249,12 @@ Value LanePoint::read(unsigned k, llvm::ArrayRef<Value> index, Value guard) {
   Value mask =
       branch ? range.mask : andMasks(b, guard, range.mask, range.lanes);
   auto readAll = [&]() -> Value {
-    if (isContiguous(k, storage, index))
-      return loadContiguous(b, storage, loops::elementOffset(b, storage, index),
-                            range.lanes, mask);
+    if (isContiguous(k, storage, index)) {
+      Num offset = loops::elementOffset(b, storage, index);
+      return storage.packed
+                 ? loadNibbles(b, storage, offset, range.lanes, mask)
+                 : loadContiguous(b, storage, offset, range.lanes, mask);
+    }
     Num offsets{b, widen(b, loops::constant(b, b.getI64Type(), int64_t(0)),
                          range.lanes)};
     for (auto [subscript, i, stride] : llvm::zip_equal(
