@@ -1,7 +1,8 @@
 # The CMake package that users find, and the documentation. What a folder builds, the
 # folder itself installs.
 #
-# Components: tool (facet and what it reads), runtime (libfacet-runtime.so),
+# Components: tool (facet and what it reads), library (libfacet.so), runtime
+# (libfacet-runtime.so),
 # development (headers, archive, CMake package, .pc), docs.
 
 include(CMakePackageConfigHelpers)
@@ -21,6 +22,8 @@ foreach(name FacetTargets FacetStaticTargets)
   export(EXPORT ${name} NAMESPACE Facet:: FILE "${package}/${name}.cmake")
 endforeach()
 
+install(FILES docs/man/facet-sim.1 docs/man/facet-lsp-server.1
+  DESTINATION "${CMAKE_INSTALL_MANDIR}/man1" COMPONENT tool)
 install(FILES README.md LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT docs)
 install(DIRECTORY docs/ DESTINATION "${CMAKE_INSTALL_DOCDIR}/docs" COMPONENT docs
   FILES_MATCHING PATTERN "*.md")

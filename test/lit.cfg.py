@@ -13,8 +13,8 @@
 #   %examples %machines %include %source %build      folders
 #   %prefix              an installation of this build, shared by test/Package
 #
-# Features for REQUIRES and UNSUPPORTED: clang gcc gfortran meson root asan
-# python-package (nanobind was there when this build was configured) jax torch (the
+# Features for REQUIRES and UNSUPPORTED: clang gcc gfortran meson dpkg lintian root
+# asan python-package (nanobind was there when this build was configured) jax torch (the
 # interpreter has them), and the CPU's levels: x86-64-v2 x86-64-v3 x86-64-v4 znver4.
 # qemu-x86_64: programs run on other CPUs.
 
@@ -108,9 +108,10 @@ if shutil.which(config.gcc) and shutil.which(config.gxx):
     features.add("gcc")
 if shutil.which(config.gfortran):
     features.add("gfortran")
-for tool in ("meson", "qemu-x86_64"):
+for tool, feature in (("meson", "meson"), ("lintian", "lintian"), ("dpkg-deb", "dpkg"),
+                      ("qemu-x86_64", "qemu-x86_64")):
     if shutil.which(tool):
-        features.add(tool)
+        features.add(feature)
 if os.geteuid() == 0:
     features.add("root")
 if config.python_package:
