@@ -13,7 +13,7 @@
 #   %examples %machines %include %source %build      folders
 #   %prefix              an installation of this build, shared by test/Package
 #
-# Features for REQUIRES and UNSUPPORTED: clang gcc gfortran meson dpkg lintian root
+# Features for REQUIRES and UNSUPPORTED: clang gcc gfortran meson dpkg gdb lintian root
 # asan python-package (nanobind was there when this build was configured) jax torch (the
 # interpreter has them), and the CPU's levels: x86-64-v2 x86-64-v3 x86-64-v4 znver4.
 # qemu-x86_64: programs run on other CPUs.
@@ -108,7 +108,7 @@ if shutil.which(config.gcc) and shutil.which(config.gxx):
     features.add("gcc")
 if shutil.which(config.gfortran):
     features.add("gfortran")
-for tool, feature in (("meson", "meson"), ("lintian", "lintian"), ("dpkg-deb", "dpkg"),
+for tool, feature in (("meson", "meson"), ("lintian", "lintian"), ("dpkg-deb", "dpkg"), ("gdb", "gdb"),
                       ("qemu-x86_64", "qemu-x86_64")):
     if shutil.which(tool):
         features.add(feature)

@@ -206,6 +206,7 @@ ExitCode facet::emit(Sources &sources, EmitKind kind, const Emission &emission,
 
   ObjectOptions options = codeOptions(emission.targets);
   options.triple = emission.triple;
+  options.debugLines = invocation.line.has(options::OPT_debug_lines);
   ObjectKind objectKind = kind == EmitKind::Llvm       ? ObjectKind::LLVMText
                           : kind == EmitKind::Assembly ? ObjectKind::Assembly
                                                        : ObjectKind::Object;

@@ -56,6 +56,8 @@ defm emit : Value<"emit", [compile], grp_output, "KIND", "what to write",
 defm header : Value<"header", [compile], grp_output, "FILE", "write the C header as well">;
 defm namespace : Value<"namespace", [compile], grp_output, "NAME",
                        "put NAME_ before every symbol">;
+def debug_lines : Flag<["-"], "g", [compile]>, Group<grp_output>,
+                  HelpText<"line tables: gdb and perf show the kernel's source">;
 def write_if_changed : Switch<"write-if-changed", [compile], grp_output,
                               "leave an output alone whose contents stay the same">;
 
