@@ -54,7 +54,14 @@ LogicalResult facet::lowerToLLVM(ModuleOp module) {
   populateFuncToLLVMConversionPatterns(types, patterns);
   LLVMConversionTarget target(*context);
   target.addLegalOp<ModuleOp>();
-  return applyFullConversion(module, target, std::move(patterns));
+  // The address of a task, a function before and a pointer after.
+  target.addLegalOp<UnrealizedConversionCastOp>();
+  if (failed(applyFullConversion(module, target, std::move(patterns))))
+    return failure();
+  SmallVector<UnrealizedConversionCastOp> casts, left;
+  module.walk([&](UnrealizedConversionCastOp cast) { casts.push_back(cast); });
+  reconcileUnrealizedCasts(casts, &left);
+  return success(left.empty());
 }
 
 namespace {

@@ -19,6 +19,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CpuForm.h"
+#include "Tasks.h"
 #include "facet/Dialect/Kernel/IR/Operations.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -73,9 +74,14 @@ public:
     element = cast<RankedTensorType>(element).getElementType();
   }
 
+  /// Computes all of it.
   void run();
+  /// Computes `size` rows or columns from `from` on, as the plan splits; whatever it
+  /// keeps on the stack goes to `block`.
+  void run(Num from, Num size, Block &block);
 
 private:
+  void emit(Num rowFrom, Num rows, Num columnFrom, Num columns);
   using Body = llvm::function_ref<void()>;
   /// Sets `at` for each of `iterators`, outermost first.
   void forEach(llvm::ArrayRef<unsigned> iterators, Body body);
@@ -133,6 +139,8 @@ private:
   }
   /// Of the function: what lives on the stack is made there, once.
   Block &entryBlock() {
+    if (stackBlock)
+      return *stackBlock;
     Operation *op = b.getInsertionBlock()->getParentOp();
     auto function = dyn_cast<func::FuncOp>(op);
     if (!function)
@@ -158,6 +166,7 @@ private:
   std::optional<InPlace> aInPlace, bInPlace;
   Num kBase, columnBase; // of the block; kBase is null when k is not cut
   Value isFirst, isLast; // block of k; null: it is the only one
+  Block *stackBlock = nullptr; // null: that of the function
   Value onStack;         // the sums of one tile, for an epilogue in a loop
   Value ones;            // a group of them
   Value tileColumnSums;  // of the columns that a tile begins with
@@ -739,17 +748,16 @@ void StageEmitter::columnsOf(Num jc, Num columns, Num ic, Num rows) {
   }
 }
 
-void StageEmitter::run() {
+void StageEmitter::emit(Num rowFrom, Num m, Num columnFrom, Num n) {
   auto outerM = llvm::ArrayRef(c.m).drop_back(c.m.empty() ? 0 : 1);
   auto outerN = llvm::ArrayRef(c.n).drop_back();
-  Value m = c.m.empty() ? Value(one()) : extents[c.m.back()];
-  Value n = extents[c.n.back()];
   std::optional<unsigned> mIterator;
   if (!c.m.empty())
     mIterator = c.m.back();
   forEach(c.batch, [&] {
     forEach(outerN, [&] {
-      forBlocks(n, plan.getColumnBlock(), [&](Num jc, Num columns) {
+      forBlocks(n, plan.getColumnBlock(), [&](Num block, Num columns) {
+        Num jc = columnFrom + block;
         columnBase = jc;
         forDepth([&] {
           if (plan.packsB())
@@ -757,7 +765,8 @@ void StageEmitter::run() {
           else
             bInPlace = inPlace(*vectorsOfB(c), c.n.back());
           forEach(outerM, [&] {
-            forBlocks(m, plan.getRowBlock(), [&](Num ic, Num rows) {
+            forBlocks(m, plan.getRowBlock(), [&](Num block, Num rows) {
+              Num ic = rowFrom + block;
               if (plan.packsA())
                 packA(ic, rows);
               else
@@ -771,6 +780,22 @@ void StageEmitter::run() {
   });
 }
 
+void StageEmitter::run() {
+  Num zero = frame.i64(0);
+  emit(zero, c.m.empty() ? one() : frame.num(extents[c.m.back()]), zero,
+       frame.num(extents[c.n.back()]));
+}
+
+void StageEmitter::run(Num from, Num size, Block &block) {
+  stackBlock = &block;
+  Num zero = frame.i64(0);
+  if (plan.getSplit() == Split::M)
+    emit(from, size, zero, frame.num(extents[c.n.back()]));
+  else
+    emit(zero, c.m.empty() ? one() : frame.num(extents[c.m.back()]), from,
+         size);
+}
+
 //===----------------------------------------------------------------------===//
 // Scratch
 //===----------------------------------------------------------------------===//
@@ -779,6 +804,9 @@ static loops::Workspace::Extent extentOf(StructuredOpInterface op, unsigned i) {
   OpFoldResult mixed = op.getMixedExtents()[i];
   return [mixed](Frame &f) { return f.num(f.extent(mixed)); };
 }
+
+/// One array for each task that runs at a time.
+static Num eachThread(Frame &f) { return f.num(f.threads); }
 
 /// At most `block` of an extent, rounded up to `unit`.
 static loops::Workspace::Extent blockOf(loops::Workspace::Extent extent,
@@ -800,6 +828,8 @@ unsigned CpuForm::addPanel(ContractionStage &stage,
   int64_t depth = stage.plan.getDepthBlock();
   loops::Workspace::Extent single = [](Frame &f) { return f.i64(1); };
   std::vector<loops::Workspace::Extent> dims;
+  if (stage.plan.getSplit() != Split::None)
+    dims.push_back(eachThread);
   dims.push_back(blockOf(outer ? extentOf(op, *outer) : single, block, unit));
   for (unsigned i : k)
     dims.push_back([=, extent = extentOf(op, i), isFirst = i == k.front(),
@@ -837,6 +867,8 @@ void CpuForm::addPanels(ContractionStage &stage) {
   if (k && *k <= plan.getDepthBlock())
     return;
   std::vector<loops::Workspace::Extent> dims;
+  if (plan.getSplit() == Split::N) // tasks that share rows out share the sums
+    dims.push_back(eachThread);
   for (unsigned i : c.m)
     dims.push_back(extentOf(op, i));
   dims.push_back(blockOf(extentOf(op, c.n.back()), plan.getColumnBlock(),
@@ -845,16 +877,69 @@ void CpuForm::addPanels(ContractionStage &stage) {
       workspace.add(loops::elementType(reduce.getResult(0)), std::move(dims));
 }
 
-void CpuForm::emitContraction(ContractionStage &stage) {
+/// The array of one task, of an array for each.
+static Storage arrayOf(Frame &frame, const Storage &all, Value task) {
+  Storage result = all;
+  Num offset = frame.num(task) * frame.num(all.strides.front());
+  result.pointer = LLVM::GEPOp::create(
+      frame.b, all.pointer.getType(), all.element, all.pointer,
+      llvm::ArrayRef<LLVM::GEPArg>{offset.get()});
+  result.dims.erase(result.dims.begin());
+  result.strides.erase(result.strides.begin());
+  return result;
+}
+
+void CpuForm::emitTask(ContractionStage &stage, Value task, Num from, Num size,
+                       Block *block) {
+  auto panel = [&](unsigned slot) {
+    return task ? arrayOf(frame, placed[slot], task).pointer
+                : placed[slot].pointer;
+  };
   Value a, b, columnSums;
   std::optional<Storage> partial;
   if (stage.plan.packsA())
-    a = placed[stage.aSlot].pointer;
+    a = panel(stage.aSlot);
   if (stage.plan.packsB())
-    b = placed[stage.bSlot].pointer;
+    b = panel(stage.bSlot);
   if (stage.columnSumsSlot)
-    columnSums = placed[*stage.columnSumsSlot].pointer;
-  if (stage.partialSlot)
+    columnSums = panel(*stage.columnSumsSlot);
+  if (stage.partialSlot) {
     partial = placed[*stage.partialSlot];
-  StageEmitter(frame, stage, a, b, columnSums, partial).run();
+    if (stage.plan.getSplit() == Split::N)
+      partial = arrayOf(frame, *partial, task);
+  }
+  StageEmitter emitter(frame, stage, a, b, columnSums, partial);
+  if (task)
+    emitter.run(from, size, *block);
+  else
+    emitter.run();
+}
+
+void CpuForm::emitContraction(ContractionStage &stage) {
+  const Contraction &c = stage.contraction;
+  ContractionAttr plan = stage.plan;
+  if (plan.getSplit() == Split::None)
+    return emitTask(stage, Value(), Num(), Num(), nullptr);
+  // Whole tiles, shared out evenly; no more tasks than threads, none too small.
+  kernel::ReduceOp reduce = c.reduce;
+  auto op = cast<StructuredOpInterface>(reduce.getOperation());
+  llvm::SmallVector<Value> extents = frame.extents(op);
+  bool isM = plan.getSplit() == Split::M;
+  Num whole = frame.num(extents[isM ? c.m.back() : c.n.back()]);
+  int64_t tile = isM ? plan.getRows() : plan.getColumns();
+  Num tiles = loops::quotient(whole + (tile - 1), tile);
+  Num work = frame.f64(1. / double(plan.getGrain()));
+  for (Value extent : extents)
+    work = work * loops::toFloat(frame.num(extent), b.getF64Type());
+  constexpr double mostTasks = 1 << 20;
+  Num least = loops::min(work, work.like(mostTasks));
+  Num tasks = loops::min(loops::toInt(least, b.getI64Type()),
+                         loops::min(frame.num(frame.threads), tiles));
+  tasks = loops::max(tasks, frame.i64(1));
+  Num each =
+      frame.num(arith::DivUIOp::create(b, tiles + tasks - 1, tasks)) * tile;
+  forTasks(frame, tasks, [&](Value task, Block &block) {
+    Num from = loops::min(frame.num(task) * each, whole);
+    emitTask(stage, task, from, loops::min(whole - from, each), &block);
+  });
 }

@@ -32,6 +32,7 @@ CpuForm::CpuForm(kernel::FuncOp kernel, loops::Functions &functions,
       contraction.epilogue = matchEpilogue(reduce);
       fused.insert(contraction.epilogue->map);
     }
+    takesExec |= contraction.plan.getSplit() != Split::None;
     addPanels(contraction);
     contractions.insert({op, std::move(contraction)});
   }

@@ -62,6 +62,8 @@ private:
   // ContractionStage.cpp
   void addPanels(ContractionStage &stage);
   void emitContraction(ContractionStage &stage);
+  void emitTask(ContractionStage &stage, mlir::Value task, Num from, Num size,
+                mlir::Block *block);
   unsigned addPanel(ContractionStage &stage, std::optional<unsigned> outer,
                     int64_t block, int64_t unit, llvm::ArrayRef<unsigned> k);
 

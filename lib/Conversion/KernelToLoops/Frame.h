@@ -37,7 +37,10 @@ struct Frame {
   llvm::DenseMap<mlir::Value, mlir::Value> scalars; // index becomes i64
   llvm::DenseMap<mlir::Value, Storage> tensors;
   mlir::Value error, status; // facet_error or null; an i32 that is 0 so far
-  bool failed = false;       // a message was given
+  /// The facet_exec and its threads, an i64 of at least 1; null on a road that runs
+  /// on one thread. The function of the workspace knows the threads alone.
+  mlir::Value exec, threads;
+  bool failed = false; // a message was given
 
   Frame(kernel::FuncOp kernel, Functions &functions)
       : kernel(kernel), b(kernel.getLoc(), kernel.getContext()),

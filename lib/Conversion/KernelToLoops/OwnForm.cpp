@@ -17,6 +17,9 @@
 
 #include "OwnForm.h"
 #include "Interface.h"
+#include "facet/abi.h"
+
+#include <cstddef>
 
 using namespace facet;
 using namespace facet::loops;
@@ -222,7 +225,7 @@ void OwnForm::emitImpl() {
     appendMemoryTypes(kernel.getParam(i), context, types);
   for (unsigned i = 0; i < kernel.getOutputs().size(); ++i)
     appendMemoryTypes(kernel.getOutput(i), context, types);
-  types.append(2, pointer);
+  types.append(takesExec ? 3 : 2, pointer);
 
   ValueRange arguments = frame.open(".impl", types, b.getI32Type());
   frame.emitTopLevel();
@@ -236,6 +239,14 @@ void OwnForm::emitImpl() {
     outputs.push_back(takeMemory(
         frame, kernel.getOutput(i),
         loops::elementType(returned(kernel)[inouts.size() + i]), arguments));
+  if (takesExec) {
+    frame.exec = arguments[2];
+    Value address = LLVM::GEPOp::create(
+        b, pointer, b.getI8Type(), frame.exec,
+        llvm::ArrayRef<LLVM::GEPArg>{offsetof(facet_exec, threads)});
+    Num threads{b, LLVM::LoadOp::create(b, b.getI32Type(), address)};
+    frame.threads = max(extend(threads, b.getI64Type()), frame.i64(1));
+  }
   placed = workspace.place(frame, arguments[0]);
   frame.error = arguments[1];
   for (auto [value, output] : outputHome)
@@ -259,7 +270,8 @@ void OwnForm::emitImpl() {
     for (auto [value, output] : copies)
       copy(value, output);
   });
-  func::ReturnOp::create(b, status.get());
+  Value code = LLVM::LoadOp::create(b, i32, frame.status);
+  func::ReturnOp::create(b, code);
 }
 
 LogicalResult OwnForm::run() {
@@ -267,7 +279,7 @@ LogicalResult OwnForm::run() {
   if (frame.failed)
     return failure();
   Frame sizes(kernel, functions);
-  workspace.emitSizeFunction(sizes, ".workspace");
+  workspace.emitSizeFunction(sizes, ".workspace", takesExec);
   if (sizes.failed)
     return failure();
   emitImpl();

@@ -33,6 +33,8 @@ protected:
   void emitReduce(kernel::ReduceOp op);
   void emitSoftmax(kernel::SoftmaxOp op);
 
+  /// NAME.impl takes the facet_exec, NAME.workspace the threads.
+  bool takesExec = false;
   kernel::FuncOp kernel;
   Functions &functions;
   Demand demand;

@@ -39,9 +39,13 @@ Num Workspace::bytes(Frame &frame, const Slot &slot, Num *overflow) const {
   return select(empty, frame.i64(0), rounded);
 }
 
-void Workspace::emitSizeFunction(Frame &frame,
-                                 const llvm::Twine &suffix) const {
-  frame.open(suffix, {}, frame.b.getI64Type());
+void Workspace::emitSizeFunction(Frame &frame, const llvm::Twine &suffix,
+                                 bool takesThreads) const {
+  llvm::SmallVector<Type> more(takesThreads, frame.b.getI32Type());
+  ValueRange arguments = frame.open(suffix, more, frame.b.getI64Type());
+  if (takesThreads)
+    frame.threads =
+        extend(Num(frame.b, arguments.front()), frame.b.getI64Type());
   frame.emitTopLevel();
   Num overflow = frame.i1(false), total = frame.i64(0);
   for (const Slot &slot : slots) {

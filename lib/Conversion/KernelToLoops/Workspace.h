@@ -27,8 +27,10 @@ public:
       extents.push_back([dim](Frame &f) { return f.num(f.extent(dim)); });
     return add(type, std::move(extents));
   }
-  /// Emits NAME`suffix`(sizes...) -> i64: bytes, or -1 when it overflows.
-  void emitSizeFunction(Frame &frame, const llvm::Twine &suffix) const;
+  /// Emits NAME`suffix`(sizes...) -> i64: bytes, or -1 when it overflows. With
+  /// `takesThreads`, their number is an i32 behind the sizes.
+  void emitSizeFunction(Frame &frame, const llvm::Twine &suffix,
+                        bool takesThreads = false) const;
   /// The arrays in memory at `base`.
   llvm::SmallVector<Storage> place(Frame &frame, mlir::Value base) const;
 

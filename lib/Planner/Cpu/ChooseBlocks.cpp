@@ -49,6 +49,12 @@ constexpr int64_t depthUnit = 64;
 /// streams at once, each along a row of b, which the prefetchers follow. Tiles of so
 /// many sums are enough.
 constexpr int64_t streamedRows = 16, streams = 8, streamedSums = 16;
+/// Multiply-adds that pay for a task: some 30 microseconds, several times what it
+/// takes to wake a thread.
+constexpr int64_t taskGrain = 1 << 21;
+/// Tasks share out rows when there are this many times fewer columns: each packs the
+/// other operand for itself.
+constexpr int64_t tallFactor = 4;
 /// Tiles of a block.
 constexpr int64_t rowTiles = 12, columnTiles = 16;
 
@@ -73,6 +79,7 @@ private:
   int64_t chooseDepth(Tile tile);
   bool streamsB();
   ContractionAttr streamingB();
+  Split chooseSplit(Tile tile);
 
   Problem problem;
   const Machine &machine;
@@ -165,11 +172,25 @@ ContractionAttr BlockChooser::streamingB() {
   int64_t columns = vectors * problem.lanes;
   // The more sums go to the second cache and back, the more steps between.
   int64_t depth = *problem.m > rows ? 2 * streams : streams;
+  Split split = chooseSplit({rows, vectors});
   return ContractionAttr::get(context, rows, vectors, problem.lanes,
                               llvm::divideCeil(streamedRows, rows) * rows,
                               llvm::divideCeil(*problem.n, columns) * columns,
                               problem.aInPlace ? Pack::None : Pack::A,
-                              problem.dot, depth);
+                              problem.dot, depth, split,
+                              split == Split::None ? 0 : taskGrain);
+}
+
+/// Which axis tasks share out; none when there is too little work for two.
+Split BlockChooser::chooseSplit(Tile tile) {
+  double work =
+      problem.sizeM() * problem.sizeN() * problem.sizeK() * problem.repeats;
+  if (problem.isClosed && work < 2 * double(taskGrain))
+    return Split::None;
+  bool isTall = problem.m && problem.n && *problem.m > tallFactor * *problem.n;
+  bool isNarrow = problem.n && *problem.n < 2 * tile.vectors * problem.lanes;
+  bool hasRows = !problem.m || *problem.m >= 2 * tile.rows;
+  return (isTall || isNarrow) && hasRows ? Split::M : Split::N;
 }
 
 ContractionAttr BlockChooser::choose() {
@@ -186,7 +207,8 @@ ContractionAttr BlockChooser::choose() {
                               rowTiles * tile.rows,
                               columnTiles * tile.vectors * lanes,
                               Pack(unsigned(packA) | unsigned(packB) << 1),
-                              problem.dot, chooseDepth(tile));
+                              problem.dot, chooseDepth(tile), chooseSplit(tile),
+                              chooseSplit(tile) == Split::None ? 0 : taskGrain);
 }
 
 ContractionAttr cpu::chooseBlocks(const Contraction &contraction,

@@ -229,6 +229,16 @@ void Explainer::describeChoices(const Contraction &c, ContractionAttr choices,
                   timeOf(cost.partial)
             : "one block is all of it",
         samePlan && choices.getDepthBlock() == planned.getDepthBlock());
+  bool isSplit = choices.getSplit() != Split::None;
+  add("tasks",
+      !isSplit                         ? "one"
+      : choices.getSplit() == Split::M ? "share the rows"
+                                       : "share the columns",
+      isSplit ? "one for each thread, but " + number(choices.getGrain()) +
+                    " multiply-adds at least; each packs for itself"
+              : "too little work to share",
+      samePlan && choices.getSplit() == planned.getSplit() &&
+          choices.getGrain() == planned.getGrain());
   static constexpr const char *words[] = {"nothing", "a", "b", "a and b"};
   auto operand = [&](StringRef name, bool packed, bool inPlace, double cycles,
                      double loss) {

@@ -79,6 +79,8 @@ static std::optional<std::string> checkStage(const Stages &stages,
     return ("a " + stringifyDot(plan.getDot()) +
             " dot product does not compute the same")
         .str();
+  if (plan.getSplit() == Split::M && c->m.empty())
+    return std::string("it has no rows to split");
   Problem problem(*c, machine, plan.getDot());
   if (!plan.packsA() && !problem.aInPlace)
     return std::string("a is not packed and cannot be read where it is");

@@ -51,14 +51,18 @@ struct Choices {
   int64_t rows, vectors, lanes, rowBlock, columnBlock, depthBlock;
   Pack pack;
   Dot dot;
+  Split split;
+  int64_t grain;
   explicit Choices(ContractionAttr plan)
       : rows(plan.getRows()), vectors(plan.getVectors()),
         lanes(plan.getLanes()), rowBlock(plan.getRowBlock()),
         columnBlock(plan.getColumnBlock()), depthBlock(plan.getDepthBlock()),
-        pack(plan.getPack()), dot(plan.getDot()) {}
+        pack(plan.getPack()), dot(plan.getDot()), split(plan.getSplit()),
+        grain(plan.getGrain()) {}
   ContractionAttr get(MLIRContext *context) const {
     return ContractionAttr::get(context, rows, vectors, lanes, rowBlock,
-                                columnBlock, pack, dot, depthBlock);
+                                columnBlock, pack, dot, depthBlock, split,
+                                split == Split::None ? 0 : grain);
   }
 };
 
@@ -80,6 +84,8 @@ private:
                  Choices &choices);
   void readPack(const ScheduleClause &clause, const Contraction &contraction,
                 Choices &choices);
+  void readTasks(const ScheduleClause &clause, const Contraction &contraction,
+                 Choices &choices);
   void readFuse(const ScheduleClause &clause, llvm::StringRef statement);
   void readStore(const ScheduleClause &clause, unsigned stage);
 
@@ -237,6 +243,30 @@ void Reader::readPack(const ScheduleClause &clause,
   choices.pack = *pack;
 }
 
+/// `split = n, grain = 2000000`: the axis by its own name, or none.
+void Reader::readTasks(const ScheduleClause &clause,
+                       const Contraction &contraction, Choices &choices) {
+  Axes axes(contraction);
+  if (clause.name == "grain") {
+    if (!clause.value || !clause.value->word.empty() ||
+        clause.value->number < 1)
+      return error(clause, "'grain' is a number of multiply-adds, 1 or more");
+    choices.grain = clause.value->number;
+    return;
+  }
+  std::string word = clause.value ? clause.value->word : "";
+  if (word == "none")
+    choices.split = Split::None;
+  else if (!word.empty() && (word == axes.m || word == axes.n))
+    choices.split = word == axes.n ? Split::N : Split::M;
+  else
+    return error(clause, "'split' is " +
+                             (axes.m.empty() ? "" : "'" + axes.m + "', ") +
+                             "'" + axes.n + "' or none");
+  if (choices.grain == 0)
+    choices.grain = 1;
+}
+
 void Reader::readChoices(const ScheduleClause &clause, StageAttr &stage) {
   std::optional<Contraction> contraction =
       stages.contractionOf(stages.op(stage.getOps().front()));
@@ -245,8 +275,10 @@ void Reader::readChoices(const ScheduleClause &clause, StageAttr &stage) {
     readTile(clause, *contraction, choices);
   else if (clause.name == "block")
     readBlock(clause, *contraction, choices);
-  else
+  else if (clause.name == "pack")
     readPack(clause, *contraction, choices);
+  else
+    readTasks(clause, *contraction, choices);
   stage = StageAttr::get(plan.getContext(), stage.getForm(), stage.getOps(),
                          choices.get(plan.getContext()));
 }
@@ -308,12 +340,13 @@ void Reader::readEntry(const ScheduleEntry &entry) {
       readFuse(clause, entry.statement);
       continue;
     }
-    if (!llvm::is_contained({"tile", "block", "pack", "product", "store"},
-                            clause.name)) {
-      error(clause,
-            "target '" + plan.getMachine() + "' knows no clause '" +
-                clause.name +
-                "'; it knows block, fuse, pack, product, store and tile");
+    if (!llvm::is_contained(
+            {"tile", "block", "grain", "pack", "product", "split", "store"},
+            clause.name)) {
+      error(clause, "target '" + plan.getMachine() + "' knows no clause '" +
+                        clause.name +
+                        "'; it knows block, fuse, grain, pack, product, split, "
+                        "store and tile");
       continue;
     }
     if (sums.empty()) {
@@ -384,6 +417,11 @@ static void printChoices(const Contraction &contraction, ContractionAttr plan,
   add("tile", plan.getRows(), plan.getColumns(), 0);
   add("block", plan.getRowBlock(), plan.getColumnBlock(), plan.getDepthBlock());
   clauses.push_back(("pack = " + stringifyPack(plan.getPack())).str());
+  clauses.push_back("split = " + (plan.getSplit() == Split::None ? "none"
+                                  : plan.getSplit() == Split::M  ? axes.m
+                                                                 : axes.n));
+  if (plan.getGrain())
+    clauses.push_back("grain = " + std::to_string(plan.getGrain()));
 }
 
 void cpu::printSchedule(PlanAttr plan, kernel::FuncOp kernel,

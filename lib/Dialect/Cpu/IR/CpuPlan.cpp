@@ -31,7 +31,8 @@ using EmitError = llvm::function_ref<InFlightDiagnostic()>;
 LogicalResult ContractionAttr::verify(EmitError emitError, int64_t rows,
                                       int64_t vectors, int64_t lanes,
                                       int64_t rowBlock, int64_t columnBlock,
-                                      Pack pack, Dot dot, int64_t depthBlock) {
+                                      Pack pack, Dot dot, int64_t depthBlock,
+                                      Split split, int64_t grain) {
   if (rows < 1 || vectors < 1 || lanes < 1)
     return emitError() << "a tile of " << rows << " rows by " << vectors
                        << " vectors of " << lanes << " elements is empty";
@@ -52,6 +53,10 @@ LogicalResult ContractionAttr::verify(EmitError emitError, int64_t rows,
                        << " is no multiple of the "
                        << MicroKernelOp::groupSize(dot)
                        << " elements of a dot product";
+  if (grain < 0 || (split == Split::None) != (grain == 0))
+    return emitError() << "grain = " << grain
+                       << " with split = " << stringifySplit(split)
+                       << "; tasks have a grain, one task has none";
   return success();
 }
 

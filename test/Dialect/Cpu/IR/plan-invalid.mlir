@@ -47,3 +47,13 @@
 
 // expected-error @+1 {{pack = b, but dot = bf16 takes groups of 2 elements, which packing makes}}
 #p = #cpu.contraction<rows = 8, vectors = 3, lanes = 16, row_block = 96, column_block = 768, pack = b, dot = bf16>
+
+// -----
+
+// expected-error @+1 {{depth_block = 3 is no multiple of the 2 elements of a dot product}}
+#p = #cpu.contraction<rows = 8, vectors = 3, lanes = 16, row_block = 96, column_block = 768, pack = ab, dot = bf16, depth_block = 3>
+
+// -----
+
+// expected-error @+1 {{grain = 0 with split = n; tasks have a grain, one task has none}}
+#p = #cpu.contraction<rows = 8, vectors = 3, lanes = 16, row_block = 96, column_block = 768, pack = ab, dot = f32, split = n>

@@ -24,6 +24,13 @@ def Cpu_Pack : I32EnumAttr<"Pack", "which operands are copied into panels", [
   let genSpecializedAttr = 0;
 }
 
+def Cpu_Split : I32EnumAttr<"Split", "which axis tasks share out between them", [
+    I32EnumAttrCase<"None", 0, "none">, I32EnumAttrCase<"M", 1, "m">,
+    I32EnumAttrCase<"N", 2, "n">]> {
+  let cppNamespace = "::facet::cpu";
+  let genSpecializedAttr = 0;
+}
+
 class Cpu_PlanPart<string name, string attrMnemonic> : AttrDef<CpuDialect, name> {
   let mnemonic = attrMnemonic;
   let genVerifyDecl = 1;
@@ -44,12 +51,17 @@ def Cpu_ContractionAttr : Cpu_PlanPart<"Contraction", "contraction"> {
     | `pack` | `none`, `a`, `b` or `ab`: what is copied into panels; the rest is read where it is |
     | `dot` | how one step multiplies and adds; groups of several elements (bf16, i16, u8s8, s8u8) need both packed |
 
+    | `split` | `m` or `n`: tasks share out the rows or the columns, in whole tiles, and each packs for itself; `none`: one task |
+    | `grain` | multiply-adds that a task has at least; there are never more tasks than threads |
+
     Rows left over go to tiles of fewer rows, columns to one of fewer vectors.
   }];
   let parameters = (ins "int64_t":$rows, "int64_t":$vectors, "int64_t":$lanes,
                         "int64_t":$row_block, "int64_t":$column_block,
                         EnumParameter<Cpu_Pack>:$pack, EnumParameter<Cpu_Dot>:$dot,
-                        DefaultValuedParameter<"int64_t", "0">:$depth_block);
+                        DefaultValuedParameter<"int64_t", "0">:$depth_block,
+                        DefaultValuedParameter<"::facet::cpu::Split", "::facet::cpu::Split::None">:$split,
+                        DefaultValuedParameter<"int64_t", "0">:$grain);
   let assemblyFormat = "`<` struct(params) `>`";
   let extraClassDeclaration = [{
     bool packsA() const { return uint32_t(getPack()) & uint32_t(Pack::A); }
