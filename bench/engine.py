@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+"""How close programs for the matrix engine come to the machine's bound, and how fast they are made.
+
+    ./dev bench engine [--csv FILE] [--phases N]
+
+Each case of bench/engine/*.facet is compiled for fixed sizes and timed by the simulator, without data, as the mean over
+phases of the tensor clock's window. The bound is a closed form of kernel and machine: whole tiles of the better
+orientation at the sustained tensor clock, or the bytes that must pass at the sustained DMA rate, whichever takes longer.
+"""
+
+import argparse
+import csv
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+BUILD = os.environ.get("FACET_BUILD", "build/release")
+HERE = os.path.dirname(os.path.abspath(__file__))
+# class, kernel, machine, sizes, bar: time / bound, or None where the bar is another case's time
+CASES = [
+    ("bf16", "tn", "trn2", dict(M=4096, N=4096, K=4096), 1.03),
+    ("bf16", "tn", "trn2", dict(M=5120, N=5120, K=5120), 1.03),
+    ("bf16", "tn", "trn2", dict(M=4096, N=4096, K=8192), 1.03),
+    ("bf16", "tn", "trn2", dict(M=3072, N=3072, K=3072), 1.04),
+    ("bf16", "tn", "trn2", dict(M=2048, N=2048, K=2048), 1.06),
+    ("bf16", "tn", "trn2", dict(M=1024, N=1024, K=1024), 1.35),
+    ("bf16 layouts", "nn", "trn2", dict(M=4096, N=4096, K=4096), 1.05),
+    ("bf16 layouts", "nn", "trn2", dict(M=2048, N=2048, K=2048), 1.12),
+    ("bf16 layouts", "nt", "trn2", dict(M=4096, N=4096, K=4096), 1.06),
+    ("bf16 layouts", "tt", "trn2", dict(M=4096, N=4096, K=4096), 1.06),
+    ("f32", "tn32", "trn2", dict(M=4096, N=4096, K=4096), 1.04),
+    ("f8 double row", "tn8", "trn2", dict(M=4096, N=4096, K=4096), 1.08),
+    ("other machines", "tn", "trn1", dict(M=4096, N=8192, K=8192), 1.03),
+    ("other machines", "tn", "trn3", dict(M=4096, N=4096, K=4096), 1.05),
+    ("odd", "tn", "trn2", dict(M=4097, N=4097, K=4097), 1.06),
+    ("odd", "tn", "trn2", dict(M=4095, N=3073, K=2047), 1.08),
+    ("odd", "tn", "trn2", dict(M=1000, N=1000, K=1000), 1.45),
+    ("odd", "tn", "trn2", dict(M=197, N=3072, K=768), 1.6),
+    ("decode", "tn", "trn2", dict(M=1, N=4096, K=4096), 1.06),
+    ("decode", "tn", "trn2", dict(M=4, N=4096, K=4096), 1.06),
+    ("decode", "tn", "trn2", dict(M=16, N=4096, K=4096), 1.06),
+    ("decode", "tn", "trn2", dict(M=1, N=11008, K=4096), 1.06),
+    ("batched", "batched", "trn2", dict(B=16, M=1024, N=1024, K=64), 1.35),
+    ("batched", "batched", "trn2", dict(B=64, M=128, N=128, K=128), 1.6),
+    ("epilogue", "linear", "trn2", dict(M=4096, N=4096, K=4096), 1.03),
+    ("size", "tn", "trn2", dict(M=16384, N=16384, K=16384), None),
+]
+BYTES = {"tn32": (4, 4), "tn8": (1, 2)}
+
+
+def machine_of(name):
+    """Keys of a machine file as `facet targets --json` prints them."""
+    text = subprocess.run([tool("facet"), "targets", "--json"], capture_output=True, text=True, check=True).stdout
+    return {m["name"]: m["parameters"] for m in json.loads(text)["machines"]}[name]
+
+
+def tool(name):
+    return os.path.join(BUILD, "bin", name)
+
+
+def value(machine, group, key):
+    return machine[group][key]["value"]
+
+
+def bound_ns(kernel, machine, sizes):
+    """Design: the better orientation's whole tiles, or the compulsory bytes."""
+    m, n, k, b = sizes["M"], sizes["N"], sizes["K"], sizes.get("B", 1)
+    rows, columns = int(value(machine, "tensor", "rows")), int(value(machine, "tensor", "columns"))
+    cycles = min(-(-m // columns) * n, -(-n // columns) * m)
+    if kernel == "tn32":
+        cycles *= int(value(machine, "tensor", "f32_passes")) * int(value(machine, "tensor", "f32_cycles_per_column"))
+    double = 2 if kernel == "tn8" and value(machine, "tensor", "double_row") == "on" else 1
+    compute = b * cycles * -(-k // (rows * double)) / (float(value(machine, "tensor", "clock_mhz")) / 1000)
+    operand, result = BYTES.get(kernel, (2, 2))
+    moved = b * (operand * (m * k + k * n) + result * m * n)
+    return max(compute, moved / float(value(machine, "dma", "sustained_gb_per_s")))
+
+
+def simulate(program, phase):
+    with tempfile.NamedTemporaryFile(suffix=".json") as out:
+        subprocess.run([tool("facet-sim"), "run", program, "--timing-only", "--clock-phase", str(phase), "--json",
+                        out.name], check=True, stdout=subprocess.DEVNULL)
+        return json.load(open(out.name))["time_ns"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--csv", help="write class,case,machine,bound_us,time_us,ratio,bar,bytes,compile_ms to FILE")
+    parser.add_argument("--phases", type=int, default=16, help="phases of the clock window (default 16)")
+    options = parser.parse_args()
+    targets = [os.path.join("bin", "facet"), os.path.join("bin", "facet-sim")]
+    subprocess.run(["ninja", "-C", BUILD, *targets], check=True, stdout=subprocess.DEVNULL)
+    machines, rows = {}, []
+    print(f"{'case':34} {'bound':>10} {'time':>10} {'ratio':>7} {'bar':>6} {'program':>9} {'compile':>8}")
+    for group, kernel, name, sizes, bar in CASES:
+        machine = machines.setdefault(name, machine_of(name))
+        with tempfile.TemporaryDirectory() as folder:
+            program = os.path.join(folder, "p.engine")
+            command = [tool("facet"), "compile", os.path.join(HERE, "engine", "gemm.facet"), "--kernel", kernel,
+                       "--target", name, "-o", program, *[f"-D{size}={number}" for size, number in sizes.items()]]
+            best = 1e9
+            for _ in range(3):
+                start = time.perf_counter()
+                done = subprocess.run(command, capture_output=True, text=True)
+                best = min(best, time.perf_counter() - start)
+            if done.returncode:
+                sys.exit(done.stderr)
+            window = float(value(machine, "tensor", "window_cycles")) / float(
+                value(machine, "tensor", "window_clock_mhz")) * 1000
+            phases = options.phases if value(machine, "tensor", "clock_window") == "on" else 1
+            times = [simulate(program, round(i * window / phases)) for i in range(phases)]
+            size = os.path.getsize(program)
+        bound, mean = bound_ns(kernel, machine, sizes), sum(times) / len(times)
+        if min(times) < bound:
+            sys.exit(f"{kernel} {sizes}: {min(times)} ns is less than the bound of {bound} ns")
+        case = f"{kernel} {'x'.join(str(v) for v in sizes.values())} {name}"
+        ratio = mean / bound
+        mark = "" if bar is None else "ok" if ratio <= bar else "over"
+        print(f"{case:34} {bound / 1e3:10.1f} {mean / 1e3:10.1f} {ratio:7.3f} {bar or '':>6} {size:9} "
+              f"{best * 1e3:7.0f}ms {mark}")
+        rows.append([group, case, name, f"{bound / 1e3:.3f}", f"{mean / 1e3:.3f}", f"{ratio:.4f}", bar or "", size,
+                     f"{best * 1e3:.1f}"])
+    if options.csv:
+        with open(options.csv, "w", newline="") as out:
+            writer = csv.writer(out)
+            writer.writerow(["class", "case", "machine", "bound_us", "time_us", "ratio", "bar", "bytes", "compile_ms"])
+            writer.writerows(rows)
+
+
+if __name__ == "__main__":
+    main()
