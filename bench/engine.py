@@ -72,7 +72,7 @@ def bound_ns(kernel, machine, sizes):
     cycles = min(-(-m // columns) * n, -(-n // columns) * m)
     if kernel == "tn32":
         cycles *= int(value(machine, "tensor", "f32_passes")) * int(value(machine, "tensor", "f32_cycles_per_column"))
-    double = 2 if kernel == "tn8" and value(machine, "tensor", "double_row") == "on" else 1
+    double = 2 if kernel == "tn8" and value(machine, "tensor", "double_row") in ("on", True) else 1
     compute = b * cycles * -(-k // (rows * double)) / (float(value(machine, "tensor", "clock_mhz")) / 1000)
     operand, result = BYTES.get(kernel, (2, 2))
     moved = b * (operand * (m * k + k * n) + result * m * n)
@@ -110,7 +110,7 @@ def main():
                 sys.exit(done.stderr)
             window = float(value(machine, "tensor", "window_cycles")) / float(
                 value(machine, "tensor", "window_clock_mhz")) * 1000
-            phases = options.phases if value(machine, "tensor", "clock_window") == "on" else 1
+            phases = options.phases if value(machine, "tensor", "clock_window") in ("on", True) else 1
             times = [simulate(program, round(i * window / phases)) for i in range(phases)]
             size = os.path.getsize(program)
         bound, mean = bound_ns(kernel, machine, sizes), sum(times) / len(times)

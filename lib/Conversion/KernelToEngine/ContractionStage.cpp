@@ -91,6 +91,13 @@ struct Operand {
   bool transposed() const { return kStride == 1 && stride != 1 && extent > 1; }
 };
 
+/// What one group along k is multiplied from and into.
+struct Block {
+  const Span &rows, &columns;
+  Value rowSlot, columnSlot;
+  ArrayRef<Value> sums;
+};
+
 class ContractionStage {
 public:
   ContractionStage(Lowering &lowering, Contraction contraction,
@@ -112,12 +119,9 @@ private:
   SmallVector<Value> openGroups(Operand &operand);
   void multiplyOuter(unsigned next, const Span &rows, const Span &columns,
                      ArrayRef<Value> resident, ArrayRef<Value> sums);
-  void multiplyGroup(int64_t group, Value rowSlot, Value columnSlot,
-                     const Span &rows, const Span &columns,
-                     ArrayRef<Value> sums);
-  void multiplyStep(const Linear &step, int64_t depth, Value rowSlot,
-                    Value columnSlot, const Span &rows, const Span &columns,
-                    ArrayRef<Value> sums, bool first, bool last);
+  void multiplyGroup(int64_t group, const Block &block);
+  void multiplyTile(int64_t rowTile, const Linear &step, int64_t depth,
+                    const Block &block, bool first, bool last);
   void matmul(Value sums, Value moving, bool first, bool last);
   void finishTile(const Span &rows, const Span &columns);
 
@@ -147,6 +151,7 @@ private:
   int64_t k = 1;
   SmallVector<int64_t> kOuter; ///< extents of the other iterators summed over
   int64_t groupSteps = 1;
+  bool usesScalar = false; ///< the map behind it computes on the scalar engine
   bool keeps = false; ///< the resident operand stays for several stripes
   RingOp sums, out;
   std::optional<TileBody> body;
@@ -283,21 +288,23 @@ LogicalResult ContractionStage::plan() {
   streamed = rowsStay ? &columns : &rows;
   keeps = kOuter.empty() && (rowsStay ? columnStripes : rowStripes) > 1;
 
-  // Four groups along k: few enough to hold open at once, short enough that the
-  // first product need not wait for a whole stripe.
-  constexpr int64_t parts = 4;
+  // Eight groups along k: few enough to hold open at once (each takes a ring
+  // register), short enough that the first product need not wait for long.
+  constexpr int64_t parts = 8;
   groupSteps = llvm::divideCeil(steps(), parts);
   auto slotBytes = [&](const Operand &operand) {
     return groupSteps * operand.stripe() * dtypeBytes(*dtypeOf(operand.type));
   };
-  // What is left for tiles of the epilogue.
-  int64_t budget = machine.sbuf.partitionBytes * 3 / 4;
+  // The rest is for tiles of the epilogue.
+  int64_t budget = machine.sbuf.partitionBytes * 7 / 8;
   resident->depth = 2 * groups();
-  streamed->depth = groups() + std::min<int64_t>(groups(), 2);
+  streamed->depth = groups() + std::min<int64_t>(groups(), 4);
   auto needed = [&] {
     return resident->depth * slotBytes(*resident) +
            streamed->depth * slotBytes(*streamed);
   };
+  while (needed() > budget && streamed->depth > 4)
+    --streamed->depth;
   while (needed() > budget && resident->depth > groups() + 1)
     --resident->depth;
   while (needed() > budget && streamed->depth > 2)
@@ -332,8 +339,9 @@ LogicalResult ContractionStage::plan() {
                rows.hasIterator ? std::optional(rows.iterator) : std::nullopt,
                columns.hasIterator ? std::optional(columns.iterator)
                                    : std::nullopt,
-               rows.tile, columns.tile, rows.tiles * columns.tiles + 2);
+               rows.tile, columns.tile, std::max<int64_t>(3, 2 * rows.tiles * columns.tiles));
   body->give(sumsInput);
+  usesScalar = body->usesScalar();
   return body->prepare();
 }
 
@@ -354,6 +362,12 @@ void ContractionStage::load(Operand &operand, const Span &span, int64_t group) {
   int64_t firstStep = group * groupSteps, count = stepsOf(group);
   base += Linear(firstStep * rowsOfArray * operand.kStride);
 
+  // What stays is loaded by another queue and another DMA ring than what passes, so
+  // that the first groups of both arrive together.
+  bool apart = keeps && &operand == resident;
+  QueueKind queue = apart && !usesScalar ? QueueKind::Scalar : QueueKind::Sync;
+  NamedAttribute ring = lowering.builder.getNamedAttr(
+      "ring", lowering.builder.getI32IntegerAttr(apart ? 1 : 0));
   bool sameType = operand.home.elementType == operand.type;
   int64_t bits = operand.type.getIntOrFloatBitWidth();
   bool transposes =
@@ -362,24 +376,26 @@ void ContractionStage::load(Operand &operand, const Span &span, int64_t group) {
     if (transposes) {
       for (int64_t i = 0; i < times; ++i)
         lowering.issue(
-            QueueKind::Sync, "dma_transpose",
+            queue, "dma_transpose",
             {{"dst",
               lowering.view(slot, (step + i) * stripe, {depth, span.size})},
              {"src",
               lowering.hbmView(operand.home.buffer,
                                from + Linear(i * rowsOfArray * operand.kStride),
                                {span.size, depth}, operand.stride,
-                               {operand.kStride})}});
+                               {operand.kStride})}},
+            {ring});
       return;
     }
     lowering.issue(
-        QueueKind::Sync, "dma_copy",
+        queue, "dma_copy",
         {{"dst", lowering.view(slot, step * stripe, {depth, times, span.size},
                                {stripe, 1})},
          {"src", lowering.hbmView(operand.home.buffer, from,
                                   {depth, times, span.size}, operand.kStride,
                                   {rowsOfArray * operand.kStride,
-                                   span.size == 1 ? 1 : operand.stride})}});
+                                   span.size == 1 ? 1 : operand.stride})}},
+        {ring});
   };
   // All whole steps at once, then the one that is left.
   int64_t rest = depthOf(firstStep + count - 1);
@@ -455,38 +471,33 @@ void ContractionStage::matmul(Value sumsTile, Value moving, bool first,
   }
 }
 
-void ContractionStage::multiplyStep(const Linear &step, int64_t depth,
-                                    Value rowSlot, Value columnSlot,
-                                    const Span &rowSpan, const Span &columnSpan,
-                                    ArrayRef<Value> sumTiles, bool first,
-                                    bool last) {
-  int64_t columnTiles = tilesIn(columns, columnSpan);
-  for (int64_t i = 0; i < tilesIn(rows, rowSpan); ++i) {
-    int64_t height = std::min(rows.tile, rowSpan.size - i * rows.tile);
-    lowering.issue(
-        QueueKind::Tensor, "load_weights",
-        {{"weights",
-          lowering.view(rowSlot, step * rows.stripe() + Linear(i * rows.tile),
-                        {depth, height})}});
-    for (int64_t j = 0; j < columnTiles; ++j) {
-      int64_t width =
-          std::min(columns.tile, columnSpan.size - j * columns.tile);
-      Value moving = lowering.view(
-          columnSlot, step * columns.stripe() + Linear(j * columns.tile),
-          {depth, width});
-      matmul(lowering.view(sumTiles[i * columnTiles + j], 0, {height, width}),
-             moving, first, last);
-    }
+void ContractionStage::multiplyTile(int64_t rowTile, const Linear &step,
+                                    int64_t depth, const Block &block,
+                                    bool first, bool last) {
+  int64_t columnTiles = tilesIn(columns, block.columns);
+  int64_t height = std::min(rows.tile, block.rows.size - rowTile * rows.tile);
+  lowering.issue(QueueKind::Tensor, "load_weights",
+                 {{"weights", lowering.view(block.rowSlot,
+                                            step * rows.stripe() +
+                                                Linear(rowTile * rows.tile),
+                                            {depth, height})}});
+  for (int64_t j = 0; j < columnTiles; ++j) {
+    int64_t width =
+        std::min(columns.tile, block.columns.size - j * columns.tile);
+    Value moving = lowering.view(
+        block.columnSlot, step * columns.stripe() + Linear(j * columns.tile),
+        {depth, width});
+    matmul(lowering.view(block.sums[rowTile * columnTiles + j], 0,
+                         {height, width}),
+           moving, first, last);
   }
 }
 
-void ContractionStage::multiplyGroup(int64_t group, Value rowSlot,
-                                     Value columnSlot, const Span &rowSpan,
-                                     const Span &columnSpan,
-                                     ArrayRef<Value> sumTiles) {
+void ContractionStage::multiplyGroup(int64_t group, const Block &block) {
   // Steps written out: enough that the loop's way back costs less than a hundredth.
   constexpr int64_t unrolled = 16;
   int64_t count = stepsOf(group), firstStep = group * groupSteps;
+  int64_t rowTiles = tilesIn(rows, block.rows);
   bool firstGroup = group == 0, lastGroup = group + 1 == groups();
   int64_t whole = count > unrolled ? (count - 1) / unrolled : 0;
   if (whole > 0) {
@@ -498,15 +509,30 @@ void ContractionStage::multiplyGroup(int64_t group, Value rowSlot,
     for (int64_t i = 0; i < unrolled; ++i) {
       Linear step(i);
       step.terms.push_back({loop.getCounter(), unrolled});
-      multiplyStep(step, machine.tensor.rows, rowSlot, columnSlot, rowSpan,
-                   columnSpan, sumTiles, firstGroup && i == 0, false);
+      for (int64_t tile = 0; tile < rowTiles; ++tile)
+        multiplyTile(tile, step, machine.tensor.rows, block,
+                     firstGroup && i == 0, false);
     }
     kLoops.pop_back();
   }
-  for (int64_t i = whole * unrolled; i < count; ++i)
-    multiplyStep(i, depthOf(firstStep + i), rowSlot, columnSlot, rowSpan,
-                 columnSpan, sumTiles, firstGroup && i == 0,
+  auto multiply = [&](int64_t tile, int64_t i) {
+    multiplyTile(tile, i, depthOf(firstStep + i), block, firstGroup && i == 0,
                  lastGroup && i + 1 == count);
+  };
+  // In the last group tile after tile is finished, so that the first is emptied
+  // while the others are still summed.
+  bool closes = lastGroup && kLoops.empty();
+  if (closes)
+    for (int64_t tile = 0; tile < rowTiles; ++tile) {
+      for (int64_t i = whole * unrolled; i < count; ++i)
+        multiply(tile, i);
+      for (int64_t j = 0; j < tilesIn(columns, block.columns); ++j)
+        lowering.commit(sums);
+    }
+  else
+    for (int64_t i = whole * unrolled; i < count; ++i)
+      for (int64_t tile = 0; tile < rowTiles; ++tile)
+        multiply(tile, i);
 }
 
 void ContractionStage::multiplyOuter(unsigned next, const Span &rowSpan,
@@ -537,9 +563,9 @@ void ContractionStage::multiplyOuter(unsigned next, const Span &rowSpan,
     load(*streamed, streamedSpan, group);
     Value keptSlot = keeps ? kept[group] : lowering.wait(resident->ring);
     Value slot = lowering.wait(streamed->ring);
-    multiplyGroup(group, resident == &rows ? keptSlot : slot,
-                  resident == &rows ? slot : keptSlot, rowSpan, columnSpan,
-                  sumTiles);
+    multiplyGroup(group, {rowSpan, columnSpan,
+                          resident == &rows ? keptSlot : slot,
+                          resident == &rows ? slot : keptSlot, sumTiles});
     if (!keeps)
       lowering.release(resident->ring);
     lowering.release(streamed->ring);
@@ -580,7 +606,9 @@ void ContractionStage::finishTile(const Span &rowSpan, const Span &columnSpan) {
                  {{"dst", lowering.hbmView(home.buffer, base,
                                            {rowSpan.size, columnSpan.size},
                                            rowStride, {columnStride})},
-                  {"src", done}});
+                  {"src", done}},
+                 {lowering.builder.getNamedAttr(
+                     "ring", lowering.builder.getI32IntegerAttr(2))});
   lowering.release(out);
 }
 
@@ -603,7 +631,8 @@ void ContractionStage::emitBlock(const Span &rowSpan, const Span &columnSpan,
     sumTiles.push_back(lowering.acquire(sums));
   }
   multiplyOuter(0, rowSpan, columnSpan, kept, sumTiles);
-  for (size_t i = 0; i < sumTiles.size(); ++i)
+  bool looped = llvm::any_of(kOuter, [](int64_t trips) { return trips > 1; });
+  for (size_t i = 0; looped && i < sumTiles.size(); ++i)
     lowering.commit(sums);
   for (auto &[tileRows, tileColumns] : tiles)
     finishTile(tileRows, tileColumns);
