@@ -66,9 +66,11 @@ std::vector<CriticalStep> sim::criticalPath(const TimeResult &result) {
       begin = span.start;
       done = span.done;
       before = span.cause;
-      // What had ended before it might start did not hold it up.
+      // What had ended before it might start did not hold it up, and of two that
+      // shared the engines only the one that began first did.
       if (before.kind == Cause::Transfer &&
-          result.transfers[before.index].done <= span.ready)
+          (result.transfers[before.index].done <= span.ready ||
+           result.transfers[before.index].start >= span.start))
         before = {Cause::Instruction, span.span};
       why = Stall::Transfer;
     }

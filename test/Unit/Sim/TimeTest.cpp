@@ -496,3 +496,25 @@ TEST(Time, the_critical_path_names_what_took_time) {
                                              load(300, ", update(s += 1)"))))),
       "transfer 10, transfer 200, transfer 300, transfer 40, vector 70");
 }
+
+// Two transfers that share the engines may each have let the other's last share
+// start: the path goes on at the trigger instead of between them for ever.
+TEST(CriticalPath, EndsWhereTransfersHeldEachOther) {
+  sim::TimeResult t;
+  t.total = 100;
+  t.spans.resize(1);
+  t.spans[0].start = 10;
+  t.spans[0].done = t.spans[0].portFree = 20;
+  t.transfers.resize(2);
+  for (unsigned i = 0; i != 2; ++i) {
+    sim::TransferSpan &span = t.transfers[i];
+    span.start = 30;
+    span.ready = 25;
+    span.dataDone = span.done = 100 - 10 * i;
+    span.cause = {sim::Cause::Transfer, 1 - i};
+  }
+  Ticks covered = 0;
+  for (const sim::CriticalStep &step : sim::criticalPath(t))
+    covered += step.end - step.begin;
+  EXPECT_EQ(covered, t.total);
+}
