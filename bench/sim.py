@@ -23,9 +23,13 @@ BEGIN, END = "<!-- begin generated: fit -->\n", "<!-- end generated -->\n"
 TABLES = {
     "closed-form": "Counts of other simulators and of documents",
     "trn2-instr": "Instructions, hops and transfers of a Trainium2 core, and the recorded runs used for fitting",
-    "trn2-heldout": "Recorded runs and latencies of a Trainium2 core that nothing was fitted on",
+    "trn2-heldout": "Recorded runs of a Trainium2 core that no parameter was fitted on, and latencies of programs of ours for the same kernels",
     "trn2-gemm": "Matrix products on Trainium2",
     "trn1": "Matrix products on Trainium1",
+}
+NOTES = {
+    "trn2-heldout": "The order of work in our attention programs was chosen with these latencies in view: read the attention "
+                    "rows as fitted. GEMM + GELU stands without its activation, whose place in the order is not published.",
 }
 
 
@@ -69,6 +73,8 @@ def section(default, free, longest):
                     same = next(o for o in other if o["table"] == table and o["case"] == r["case"])
                     line += f" {number(same['simulated'])} |"
             text.append(line + "\n")
+        if table in NOTES:
+            text.append(f"\n{NOTES[table]}\n")
     return "".join(text)
 
 
