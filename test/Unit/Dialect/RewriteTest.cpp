@@ -202,7 +202,10 @@ TEST_F(RewriteTest, ExamplesKeepEveryElement) {
   unsigned numKernels = 0;
   for (const fs::directory_entry &entry :
        fs::recursive_directory_iterator(FACET_EXAMPLES)) {
-    if (entry.path().extension() != ".facet" || HasFatalFailure())
+    // Files are read one by one here: those of examples/build import each other.
+    fs::path inside = entry.path().lexically_relative(FACET_EXAMPLES);
+    if (entry.path().extension() != ".facet" || *inside.begin() == "build" ||
+        HasFatalFailure())
       continue;
     std::ifstream file(entry.path());
     std::string source{std::istreambuf_iterator<char>(file), {}};
