@@ -73,6 +73,15 @@ static bool forEachElement(const Buffer &buffer, Visit visit) {
   }
 }
 
+/// Its elements lie as in a file: in C order, without gaps, nothing behind them.
+static bool isDense(const Buffer &buffer) {
+  __int128 step = 1;
+  for (size_t d = buffer.shape.size(); d-- != 0; step *= buffer.shape[d])
+    if (buffer.strides[d] != step)
+      return false;
+  return step * dtypeBytes(buffer.dtype) == __int128(buffer.bytes);
+}
+
 llvm::Expected<std::vector<uint8_t>> sim::readBuffer(StringRef contents,
                                                      const Buffer &buffer) {
   size_t size = dtypeBytes(buffer.dtype);
@@ -84,6 +93,8 @@ llvm::Expected<std::vector<uint8_t>> sim::readBuffer(StringRef contents,
       llvm::ArrayRef<int64_t>(buffer.shape))
     return failure("its shape is " + shapeText(array->shape) + ", buffer '" +
                    buffer.name + "' has " + shapeText(buffer.shape));
+  if (isDense(buffer))
+    return std::move(array->bytes);
   std::vector<uint8_t> bytes(buffer.bytes);
   if (!forEachElement(buffer, [&](size_t at, size_t n) {
         std::memcpy(&bytes[at], array->bytes.data() + n * size, size);
@@ -95,10 +106,13 @@ llvm::Expected<std::vector<uint8_t>> sim::readBuffer(StringRef contents,
 
 std::string sim::writeBuffer(llvm::ArrayRef<uint8_t> bytes,
                              const Buffer &buffer) {
+  StringRef code = codesOf(buffer.dtype)[0];
+  if (isDense(buffer))
+    return writeNpy(code, buffer.shape, bytes);
   size_t size = dtypeBytes(buffer.dtype);
   std::vector<uint8_t> packed;
   (void)forEachElement(buffer, [&](size_t at, size_t) {
     packed.insert(packed.end(), &bytes[at], &bytes[at] + size);
   });
-  return writeNpy(codesOf(buffer.dtype)[0], buffer.shape, packed);
+  return writeNpy(code, buffer.shape, packed);
 }
