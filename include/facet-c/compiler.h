@@ -42,18 +42,20 @@ FACETC_API const char *facetc_version(void);
 /* ---- Messages -------------------------------------------------------------- */
 
 typedef enum facetc_severity {
-  FACETC_ERROR = 0, FACETC_WARNING = 1, FACETC_REMARK = 2,
+  FACETC_ERROR = 0,
+  FACETC_WARNING = 1,
+  FACETC_REMARK = 2,
   FACETC_NOTE = 3 /**< belongs to the message before it */
 } facetc_severity;
 
 /** One message. Strings live as long as the list; none is NULL. */
 typedef struct facetc_message {
-  int32_t severity;     /**< a facetc_severity */
-  uint32_t line;        /**< from 1; 0: the file as a whole, or no place */
-  uint32_t column;      /**< from 1, in bytes; 0: the line as a whole */
-  uint32_t end_column;  /**< one past the last byte; 0: unknown */
-  const char *file;     /**< the name given, or an import; empty: no place */
-  const char *group;    /**< of a warning or remark, without -W; else empty */
+  int32_t severity;    /**< a facetc_severity */
+  uint32_t line;       /**< from 1; 0: the file as a whole, or no place */
+  uint32_t column;     /**< from 1, in bytes; 0: the line as a whole */
+  uint32_t end_column; /**< one past the last byte; 0: unknown */
+  const char *file;    /**< the name given, or an import; empty: no place */
+  const char *group;   /**< of a warning or remark, without -W; else empty */
   const char *text;
 } facetc_message;
 
@@ -61,7 +63,8 @@ typedef struct facetc_messages facetc_messages;
 
 FACETC_API size_t facetc_message_count(const facetc_messages *messages);
 /** The message at `index`, below the count. */
-FACETC_API facetc_message facetc_message_at(const facetc_messages *messages, size_t index);
+FACETC_API facetc_message facetc_message_at(const facetc_messages *messages,
+                                            size_t index);
 /** All of them as the command line prints them, each with its line of the text. */
 FACETC_API const char *facetc_messages_text(const facetc_messages *messages);
 FACETC_API void facetc_messages_free(facetc_messages *messages);
@@ -71,17 +74,18 @@ FACETC_API void facetc_messages_free(facetc_messages *messages);
 /** How to compile. Start from FACETC_OPTIONS_INIT; NULL stands for that. Lists end
  *  with NULL; a NULL list is empty. */
 typedef struct facetc_options {
-  uint32_t size;     /**< sizeof(facetc_options) as the caller knows it */
-  const char *name;  /**< stands for the text in messages; imports are looked for
+  uint32_t size;    /**< sizeof(facetc_options) as the caller knows it */
+  const char *name; /**< stands for the text in messages; imports are looked for
                           beside it. NULL: "<text>" */
   const char *target; /**< as --target= takes it. NULL: "native", the highest
                            level of this machine */
   const char *const *defines;      /**< sizes to fix: "M=1,16,*" */
   const char *const *include_dirs; /**< where to look for imports too */
-  const char *const *warnings;     /**< "perf", "no-unused", "error" as behind -W */
+  const char *const *warnings; /**< "perf", "no-unused", "error" as behind -W */
 } facetc_options;
 
-#define FACETC_OPTIONS_INIT { (uint32_t)sizeof(facetc_options), NULL, NULL, NULL, NULL, NULL }
+#define FACETC_OPTIONS_INIT                                                    \
+  {(uint32_t)sizeof(facetc_options), NULL, NULL, NULL, NULL, NULL}
 
 /** Kernels, compiled and loaded. */
 typedef struct facetc_module facetc_module;
@@ -91,7 +95,8 @@ typedef struct facetc_kernel facetc_kernel;
 /** Compiles `bytes` bytes of `text` for this process. NULL when that is refused.
  *  `messages`, if not NULL, is set to a list in either case, to be freed. */
 FACETC_API facetc_module *facetc_compile(const char *text, size_t bytes,
-                                         const facetc_options *options, facetc_messages **messages);
+                                         const facetc_options *options,
+                                         facetc_messages **messages);
 /** Unloads the code. No kernel of it may be running, no facet_info be in use. */
 FACETC_API void facetc_module_free(facetc_module *module);
 
@@ -107,9 +112,11 @@ FACETC_API void facetc_free(void *memory);
 
 /** At least 1; in the order of the text. */
 FACETC_API size_t facetc_kernel_count(const facetc_module *module);
-FACETC_API const facetc_kernel *facetc_kernel_at(const facetc_module *module, size_t index);
+FACETC_API const facetc_kernel *facetc_kernel_at(const facetc_module *module,
+                                                 size_t index);
 /** NULL when there is none of that name. */
-FACETC_API const facetc_kernel *facetc_kernel_named(const facetc_module *module, const char *name);
+FACETC_API const facetc_kernel *facetc_kernel_named(const facetc_module *module,
+                                                    const char *name);
 
 /** Names, arguments, axes, promises, flops: what the object knows of itself. */
 FACETC_API const facet_info *facetc_kernel_info(const facetc_kernel *kernel);
@@ -117,14 +124,16 @@ FACETC_API const facet_info *facetc_kernel_info(const facetc_kernel *kernel);
 /** Calls the kernel: arguments in `in`, results in `out`, in the order of the text;
  *  a scalar is a tensor without axes, NULL an argument left out. Returns 0 or a
  *  FACET_E_ code (docs/Interface.md). `exec` may be NULL. */
-FACETC_API int facetc_call(const facetc_kernel *kernel, const facet_dltensor *const *in,
+FACETC_API int facetc_call(const facetc_kernel *kernel,
+                           const facet_dltensor *const *in,
                            facet_dltensor *const *out, const facet_exec *exec);
 
 /** Any function; to be cast to its own type. */
 typedef void (*facetc_function)(void);
 /** A C function of the kernel as its header declares it: "" is the kernel,
  *  "_workspace" its NAME_workspace, "_pack_w". NULL: it has none such. */
-FACETC_API facetc_function facetc_kernel_function(const facetc_kernel *kernel, const char *suffix);
+FACETC_API facetc_function facetc_kernel_function(const facetc_kernel *kernel,
+                                                  const char *suffix);
 
 #ifdef __cplusplus
 }

@@ -33,8 +33,8 @@ inline void registerAllDialects(mlir::DialectRegistry &registry) {
                   mlir::LLVM::LLVMDialect, mlir::math::MathDialect,
                   mlir::memref::MemRefDialect, mlir::scf::SCFDialect,
                   mlir::tensor::TensorDialect>();
-  registry.insert<kernel::KernelDialect, cpu::CpuDialect,
-                  engine::EngineDialect>();
+  registry
+      .insert<kernel::KernelDialect, cpu::CpuDialect, engine::EngineDialect>();
   cpu::registerPlanModel(registry);
 }
 

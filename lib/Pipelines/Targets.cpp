@@ -11,11 +11,8 @@ using namespace facet;
 
 llvm::ArrayRef<Target> facet::targets() {
   static const Target all[] = {
-      referenceTarget(),
-      x86V2Target(),
-      x86V3Target(),
-      x86V4Target(),
-      zen4Target(),
+      referenceTarget(), x86V2Target(), x86V3Target(),
+      x86V4Target(),     zen4Target(),
   };
   return all;
 }

@@ -164,12 +164,12 @@ private:
   llvm::SmallVector<Value> extents, at;
   Type element; // of the sums; as many bytes as a group of operands
   std::optional<InPlace> aInPlace, bInPlace;
-  Num kBase, columnBase; // of the block; kBase is null when k is not cut
-  Value isFirst, isLast; // block of k; null: it is the only one
+  Num kBase, columnBase;       // of the block; kBase is null when k is not cut
+  Value isFirst, isLast;       // block of k; null: it is the only one
   Block *stackBlock = nullptr; // null: that of the function
-  Value onStack;         // the sums of one tile, for an epilogue in a loop
-  Value ones;            // a group of them
-  Value tileColumnSums;  // of the columns that a tile begins with
+  Value onStack;        // the sums of one tile, for an epilogue in a loop
+  Value ones;           // a group of them
+  Value tileColumnSums; // of the columns that a tile begins with
 };
 
 } // namespace

@@ -152,7 +152,7 @@ private:
   SmallVector<int64_t> kOuter; ///< extents of the other iterators summed over
   int64_t groupSteps = 1;
   bool usesScalar = false; ///< the map behind it computes on the scalar engine
-  bool keeps = false; ///< the resident operand stays for several stripes
+  bool keeps = false;      ///< the resident operand stays for several stripes
   RingOp sums, out;
   std::optional<TileBody> body;
   unsigned sumsInput = 0;
@@ -339,7 +339,8 @@ LogicalResult ContractionStage::plan() {
                rows.hasIterator ? std::optional(rows.iterator) : std::nullopt,
                columns.hasIterator ? std::optional(columns.iterator)
                                    : std::nullopt,
-               rows.tile, columns.tile, std::max<int64_t>(3, 2 * rows.tiles * columns.tiles));
+               rows.tile, columns.tile,
+               std::max<int64_t>(3, 2 * rows.tiles * columns.tiles));
   body->give(sumsInput);
   usesScalar = body->usesScalar();
   return body->prepare();
@@ -563,9 +564,9 @@ void ContractionStage::multiplyOuter(unsigned next, const Span &rowSpan,
     load(*streamed, streamedSpan, group);
     Value keptSlot = keeps ? kept[group] : lowering.wait(resident->ring);
     Value slot = lowering.wait(streamed->ring);
-    multiplyGroup(group, {rowSpan, columnSpan,
-                          resident == &rows ? keptSlot : slot,
-                          resident == &rows ? slot : keptSlot, sumTiles});
+    multiplyGroup(group,
+                  {rowSpan, columnSpan, resident == &rows ? keptSlot : slot,
+                   resident == &rows ? slot : keptSlot, sumTiles});
     if (!keeps)
       lowering.release(resident->ring);
     lowering.release(streamed->ring);

@@ -64,8 +64,7 @@ TEST(Multiply, all_levels_give_the_bits_of_scalar_fma) {
           size_t size = dtypeBytes(dtype);
           std::vector<uint8_t> w = elements(dtype, k * m, kind, random),
                                x = elements(dtype, k * n, kind, random);
-          std::vector<float> before(m * n), wanted(m * n), wf(k * m),
-              xf(k * n);
+          std::vector<float> before(m * n), wanted(m * n), wf(k * m), xf(k * n);
           for (float &v : before)
             v = float(random()) - float(random());
           toFloats(w.data(), dtype, k * m, wf.data());

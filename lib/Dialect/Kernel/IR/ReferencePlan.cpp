@@ -40,9 +40,9 @@ void ReferencePlanAttr::explain(FuncOp &kernel, const Machine *,
                               std::nullopt});
   size_t count = variant.stages.size();
   explanation.headline =
-      ("kernel '" + kernel.getSymName() + "' by the reference road: " +
-       Twine(count) + (count == 1 ? " stage" : " stages") +
-       ", each stored whole, in order")
+      ("kernel '" + kernel.getSymName() +
+       "' by the reference road: " + Twine(count) +
+       (count == 1 ? " stage" : " stages") + ", each stored whole, in order")
           .str();
 }
 
