@@ -29,7 +29,8 @@ void test::reseal(std::vector<uint8_t> &file) {
                          (file.size() - sizeof prefix) / sizeof(SectionEntry));
   std::vector<SectionEntry> table(count);
   uint8_t *raw = file.data() + sizeof prefix;
-  std::memcpy(table.data(), raw, count * sizeof(SectionEntry));
+  if (count != 0) // memcpy takes no null, not even for nothing
+    std::memcpy(table.data(), raw, count * sizeof(SectionEntry));
   llvm::SHA256 hash;
   bool hashed = false;
   for (SectionEntry &e : table) {
@@ -49,7 +50,8 @@ void test::reseal(std::vector<uint8_t> &file) {
     }
     e.crc = crc32c(bytes);
   }
-  std::memcpy(raw, table.data(), count * sizeof(SectionEntry));
+  if (count != 0)
+    std::memcpy(raw, table.data(), count * sizeof(SectionEntry));
   prefix.tableCrc = crc32c({raw, count * sizeof(SectionEntry)});
   std::memcpy(file.data(), &prefix, sizeof prefix);
   prefix.prefixCrc = crc32c({file.data(), sizeof prefix - 4});
