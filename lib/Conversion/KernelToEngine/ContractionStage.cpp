@@ -151,8 +151,7 @@ private:
   int64_t k = 1;
   SmallVector<int64_t> kOuter; ///< extents of the other iterators summed over
   int64_t groupSteps = 1;
-  bool usesScalar = false; ///< the map behind it computes on the scalar engine
-  bool keeps = false;      ///< the resident operand stays for several stripes
+  bool keeps = false; ///< the resident operand stays for several stripes
   RingOp sums, out;
   std::optional<TileBody> body;
   unsigned sumsInput = 0;
@@ -342,7 +341,6 @@ LogicalResult ContractionStage::plan() {
                rows.tile, columns.tile,
                std::max<int64_t>(3, 2 * rows.tiles * columns.tiles));
   body->give(sumsInput);
-  usesScalar = body->usesScalar();
   return body->prepare();
 }
 
@@ -364,9 +362,10 @@ void ContractionStage::load(Operand &operand, const Span &span, int64_t group) {
   base += Linear(firstStep * rowsOfArray * operand.kStride);
 
   // What stays is loaded by another queue and another DMA ring than what passes, so
-  // that the first groups of both arrive together.
+  // that the first groups of both arrive together. Results are stored by scalar: its
+  // transfers begin sooner, and the last of them ends the program.
   bool apart = keeps && &operand == resident;
-  QueueKind queue = apart && !usesScalar ? QueueKind::Scalar : QueueKind::Sync;
+  QueueKind queue = apart ? QueueKind::Gpsimd : QueueKind::Sync;
   NamedAttribute ring = lowering.builder.getNamedAttr(
       "ring", lowering.builder.getI32IntegerAttr(apart ? 1 : 0));
   bool sameType = operand.home.elementType == operand.type;
@@ -603,7 +602,7 @@ void ContractionStage::finishTile(const Span &rowSpan, const Span &columnSpan) {
   base += columnSpan.start * columnStride;
   Value done =
       lowering.view(lowering.wait(out), 0, {rowSpan.size, columnSpan.size});
-  lowering.issue(QueueKind::Gpsimd, "dma_copy",
+  lowering.issue(QueueKind::Scalar, "dma_copy",
                  {{"dst", lowering.hbmView(home.buffer, base,
                                            {rowSpan.size, columnSpan.size},
                                            rowStride, {columnStride})},

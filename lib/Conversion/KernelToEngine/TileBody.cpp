@@ -205,14 +205,6 @@ static SmallVector<Value> integersOf(Operation *op) {
   return values;
 }
 
-bool TileBody::usesScalar() {
-  for (Operation &inner : op.getBody().front().without_terminator())
-    if (std::optional<Recipe> recipe = recipeOf(&inner);
-        recipe && recipe->kind == Recipe::Function)
-      return true;
-  return false;
-}
-
 LogicalResult TileBody::prepare(Region &region) {
   if (region.empty())
     return success();

@@ -37,9 +37,6 @@ public:
   /// Checks that every op of the body can be computed on tiles.
   llvm::LogicalResult prepare();
 
-  /// Whether some of it runs on the scalar engine.
-  bool usesScalar();
-
   /// Emits the loads of a tile's inputs. Tiles may be loaded ahead, up to the depth
   /// of the inputs' rings, in the order in which they are computed.
   void load(const Span &rows, const Span &columns, llvm::ArrayRef<Linear> at);
