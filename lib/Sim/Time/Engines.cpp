@@ -180,9 +180,9 @@ void Timer::prepareTensor(unsigned q) {
   }
   if (!load)
     return delay(q, loaded, Stall::Weights, loader);
-  delay(q, place, Stall::Weights, placeHolder);
+  delay(q, place, Stall::Weights, placeOwner);
   if (machine.tensor.serialiseOnDrain)
-    delay(q, drained, Stall::Weights, placeHolder);
+    delay(q, drained, Stall::Weights, placeOwner);
 }
 
 void Timer::prepareTransfer(unsigned q) {
@@ -406,10 +406,10 @@ void Timer::startTensor(unsigned q, Ticks now, const Cost &cost,
   drained = std::max(drained, now + cost.done);
   if (!machine.tensor.shadowWeights) {
     place = queue.port;
-    placeHolder = self;
+    placeOwner = self;
   } else if (!loadUsed) {
     place = now + timing.weightDelay();
-    placeHolder = self;
+    placeOwner = self;
   }
   loadUsed = true;
 }

@@ -148,7 +148,7 @@ private:
 
   // The tensor engine.
   Ticks weightPort = 0, loaded = 0, place = 0, drained = 0;
-  Cause loader, placeHolder, streamer;
+  Cause loader, placeOwner, streamer;
   bool loadUsed = true, firstLoad = true;
   // The scalar engine.
   int table = -1;
