@@ -266,7 +266,7 @@ static Type computedType(Type type) {
 }
 
 Value TileBody::target(const void *def, unsigned part, TileValue::Kind kind,
-                       Type type, QueueKind queue, RingOp into) {
+                       Type type, RingOp into) {
   RingOp ring = into ? into : ringFor(def, part, kind, type);
   Value slot = lowering.acquire(ring);
   SmallVector<int64_t> shape = {rows.size,
@@ -365,7 +365,7 @@ TileValue TileBody::unary(Operation *def, StringRef alu, Value operand,
   }
   TileValue result;
   result.kind = a.kind;
-  Value tile = target(def, 0, a.kind, type, QueueKind::Vector, into);
+  Value tile = target(def, 0, a.kind, type, into);
   lowering.issue(QueueKind::Vector, "tensor_scalar",
                  {{"dst", tile}, {"src", a.tile}}, {lowering.word("op0", alu)});
   result.tile = finish(def, 0, into, tile);
@@ -379,7 +379,7 @@ TileValue TileBody::function(Operation *def, StringRef name, Value operand,
     a = copy(def, operand, Float32Type::get(def->getContext()), {}, false);
   TileValue result;
   result.kind = a.kind;
-  Value tile = target(def, 1, a.kind, type, QueueKind::Scalar, into);
+  Value tile = target(def, 1, a.kind, type, into);
   lowering.issue(QueueKind::Scalar, "activate",
                  {{"dst", tile}, {"src", a.tile}},
                  {lowering.word("func", name)});
@@ -396,7 +396,7 @@ TileValue TileBody::copy(Operation *def, Value operand, Type type, RingOp into,
     fields.push_back(lowering.flag("sat"));
   TileValue result;
   result.kind = a.kind == TileValue::Constant ? TileValue::Tile : a.kind;
-  Value tile = target(def, 2, result.kind, type, QueueKind::Vector, into);
+  Value tile = target(def, 2, result.kind, type, into);
   if (a.kind == TileValue::Constant)
     fill(tile, a.constant);
   else
@@ -418,8 +418,8 @@ TileValue TileBody::binary(Operation *def, StringRef alu, Value lhs, Value rhs,
     } else {
       TileValue inverse;
       inverse.kind = b.kind;
-      Value tile = target(def, 3, b.kind, Float32Type::get(def->getContext()),
-                          QueueKind::Vector, {});
+      Value tile =
+          target(def, 3, b.kind, Float32Type::get(def->getContext()), {});
       lowering.issue(QueueKind::Vector, "tensor_scalar",
                      {{"dst", tile}, {"src", b.tile}},
                      {lowering.word("op0", "reciprocal")});
@@ -431,7 +431,7 @@ TileValue TileBody::binary(Operation *def, StringRef alu, Value lhs, Value rhs,
   TileValue result;
   bool wide = a.kind == TileValue::Tile || b.kind == TileValue::Tile;
   result.kind = wide ? TileValue::Tile : TileValue::Column;
-  Value tile = target(def, 0, result.kind, type, QueueKind::Vector, into);
+  Value tile = target(def, 0, result.kind, type, into);
   if (a.kind == b.kind) {
     lowering.issue(QueueKind::Vector, "tensor_tensor",
                    {{"dst", tile}, {"a", a.tile}, {"b", b.tile}},
@@ -464,26 +464,25 @@ void TileBody::fill(Value tile, double value) {
   lowering.issue(QueueKind::Vector, "fill", {{"dst", tile}}, {number});
 }
 
+Value TileBody::spread(Value column) {
+  if (auto view = column.getDefiningOp<ViewOp>())
+    column = view.getSource();
+  return lowering.view(column, 0, {rows.size, columns.size}, {0});
+}
+
 TileValue TileBody::widen(TileValue value, const void *key, unsigned part) {
   if (value.kind == TileValue::Tile ||
       (value.kind == TileValue::Column && columns.size == 1))
     return value;
   TileValue wide;
   wide.kind = TileValue::Tile;
-  Value tile = target(key, part, TileValue::Tile, lowering.builder.getF32Type(),
-                      QueueKind::Vector, {});
-  if (value.kind == TileValue::Constant) {
+  Value tile =
+      target(key, part, TileValue::Tile, lowering.builder.getF32Type(), {});
+  if (value.kind == TileValue::Constant)
     fill(tile, value.constant);
-  } else {
-    // The one element of a row is read again and again.
-    Value from = value.tile;
-    if (auto view = from.getDefiningOp<ViewOp>())
-      from = view.getSource();
-    lowering.issue(
-        QueueKind::Vector, "copy",
-        {{"dst", tile},
-         {"src", lowering.view(from, 0, {rows.size, columns.size}, {0})}});
-  }
+  else
+    lowering.issue(QueueKind::Vector, "copy",
+                   {{"dst", tile}, {"src", spread(value.tile)}});
   wide.tile = finish(key, part, {}, tile);
   return wide;
 }
@@ -497,7 +496,7 @@ TileValue TileBody::select(const void *key, TileValue mask, TileValue yes,
     no = widen(no, key, 6);
   TileValue result;
   result.kind = TileValue::Tile;
-  Value tile = target(key, 0, TileValue::Tile, type, QueueKind::Vector, into);
+  Value tile = target(key, 0, TileValue::Tile, type, into);
   SmallVector<std::pair<StringRef, Value>> operands = {
       {"dst", tile}, {"mask", mask.tile}, {"a", yes.tile}};
   SmallVector<NamedAttribute> fields;
@@ -520,8 +519,7 @@ TileValue TileBody::indexValue(Operation *def) {
   bool inRow = columnIterator == iterator, inRows = rowIterator == iterator;
   result.kind = inRow ? TileValue::Tile : TileValue::Column;
   Linear start = inRow ? columns.start : inRows ? rows.start : at[iterator];
-  Value tile = target(def, 0, result.kind, lowering.builder.getF32Type(),
-                      QueueKind::Gpsimd, {});
+  Value tile = target(def, 0, result.kind, lowering.builder.getF32Type(), {});
   int64_t width = inRow ? columns.size : 1;
   lowering.issue(QueueKind::Gpsimd, "iota",
                  {{"dst", tile},
@@ -537,7 +535,7 @@ TileValue TileBody::filterMask() {
     TileValue next = widen(evaluate(atom(number)), &op, 20 + 2 * unsigned(i));
     mask = widen(mask, &op, 21 + 2 * unsigned(i));
     Value tile = target(&op, 60 + unsigned(i), TileValue::Tile,
-                        lowering.builder.getF32Type(), QueueKind::Vector, {});
+                        lowering.builder.getF32Type(), {});
     lowering.issue(QueueKind::Vector, "tensor_tensor",
                    {{"dst", tile}, {"a", mask.tile}, {"b", next.tile}},
                    {lowering.word("op", "land")});
@@ -669,13 +667,8 @@ void TileBody::yieldInto(Value yielded, RingOp into) {
     if (source.kind == TileValue::Constant) {
       fill(tile, source.constant);
     } else {
-      // The one element of a row is read again and again.
-      Value from = source.tile;
-      if (source.kind == TileValue::Column && columns.size != 1) {
-        if (auto view = from.getDefiningOp<ViewOp>())
-          from = view.getSource();
-        from = lowering.view(from, 0, {rows.size, columns.size}, {0});
-      }
+      bool narrow = source.kind == TileValue::Column && columns.size != 1;
+      Value from = narrow ? spread(source.tile) : source.tile;
       lowering.issue(QueueKind::Vector, "copy", {{"dst", tile}, {"src", from}});
     }
     lowering.commit(into);

@@ -22,7 +22,8 @@ struct TileValue {
 ///
 ///   TileBody body(lowering, op, rowIterator, columnIterator, 128, 512);
 ///   if (failed(body.prepare())) …                 // errors, rings; once
-///   body.emit(rows, columns, others, given, [&](TileValue v) { … });  // per tile
+///   body.load(rows, columns, others);              // per tile, some ahead
+///   body.emit(rows, columns, others, given, ring); // leaves it in a slot of ring
 class TileBody {
 public:
   /// `rows` or `columns` are nullopt for an op that has no such iterator.
@@ -68,6 +69,8 @@ private:
                                                            : TileValue::Column;
   }
   TileValue indexValue(mlir::Operation *def);
+  /// A column as a tile that reads the one element of a row again and again.
+  mlir::Value spread(mlir::Value column);
   /// The same value as a whole tile.
   TileValue widen(TileValue value, const void *key, unsigned part);
   TileValue select(const void *key, TileValue mask, TileValue yes, TileValue no,
@@ -83,7 +86,7 @@ private:
                  RingOp into, bool saturate);
   /// A tile for the result of `def`, or the one it was asked to fill.
   mlir::Value target(const void *key, unsigned part, TileValue::Kind kind,
-                     mlir::Type type, QueueKind queue, RingOp into);
+                     mlir::Type type, RingOp into);
   /// Ends the writing of target's tile: what is read from then on.
   mlir::Value finish(const void *key, unsigned part, RingOp into,
                      mlir::Value tile);
