@@ -29,7 +29,7 @@ CpuForm::CpuForm(kernel::FuncOp kernel, loops::Functions &functions,
     contraction.contraction = *matchContraction(reduce);
     contraction.plan = stage.getContraction();
     if (stage.getOps().size() == 2) {
-      contraction.epilogue = matchEpilogue(reduce);
+      contraction.epilogue = matchUnguardedEpilogue(reduce);
       fused.insert(contraction.epilogue->map);
     }
     takesExec |= contraction.plan.getSplit() != Split::None;

@@ -26,47 +26,13 @@ using namespace facet;
 using namespace facet::engine;
 using kernel::StructuredOpInterface;
 
-kernel::MapOp engine::findEpilogue(kernel::ReduceOp reduce) {
-  Value sums = reduce.getResult(0);
-  auto map = sums.hasOneUse() ? dyn_cast<kernel::MapOp>(*sums.user_begin())
-                              : kernel::MapOp();
-  if (!map)
-    return {};
-  auto op = cast<StructuredOpInterface>(map.getOperation());
-  unsigned input =
-      sums.use_begin()->getOperandNumber() - op.getExtents().size();
-  if (input >= op.getInputs().size() ||
-      op.getNumIterators() != reduce.getNumParallel())
-    return {};
-  llvm::BitVector seen(op.getNumIterators());
-  for (const kernel::Subscript &subscript :
-       op.getAccess(input).getSubscripts()) {
-    if (subscript.kind != kernel::Subscript::Iterator ||
-        seen.test(subscript.value))
-      return {};
-    seen.set(subscript.value);
-  }
-  return map;
-}
-
-bool engine::suitsTensorEngine(Contraction &contraction,
-                               kernel::MapOp epilogue) {
-  unsigned last = contraction.reduce.getNumParallel();
-  if (last == 0)
+bool engine::suitsTensorEngine(Contraction &contraction) {
+  unsigned numParallel = contraction.reduce.getNumParallel();
+  if (numParallel == 0)
     return false; // one number: a product of two vectors
-  // The iterator of the reduce that is last in the result.
-  unsigned iterator = last - 1;
-  if (epilogue) {
-    auto op = cast<StructuredOpInterface>(epilogue.getOperation());
-    Value sums = contraction.reduce.getResult(0);
-    unsigned input =
-        sums.use_begin()->getOperandNumber() - op.getExtents().size();
-    for (auto [i, subscript] :
-         llvm::enumerate(op.getAccess(input).getSubscripts()))
-      if (subscript.value + 1 == int64_t(last))
-        iterator = i;
-  }
-  return !llvm::is_contained(contraction.both, iterator);
+  return llvm::none_of(contraction.both, [&](unsigned iterator) {
+    return contraction.inResult(iterator) + 1 == numParallel;
+  });
 }
 
 namespace {
@@ -100,12 +66,12 @@ struct Block {
 
 class ContractionStage {
 public:
-  ContractionStage(Lowering &lowering, Contraction contraction,
-                   kernel::MapOp epilogue)
+  ContractionStage(Lowering &lowering, Contraction contraction)
       : lowering(lowering), machine(lowering.machine), contraction(contraction),
-        result(epilogue ? cast<StructuredOpInterface>(epilogue.getOperation())
-                        : contraction.op()),
-        map(epilogue) {}
+        result(contraction.epilogue
+                   ? cast<StructuredOpInterface>(
+                         contraction.epilogue->map.getOperation())
+                   : contraction.op()) {}
   LogicalResult run();
 
 private:
@@ -142,7 +108,6 @@ private:
   const Machine &machine;
   Contraction contraction;
   StructuredOpInterface result;
-  kernel::MapOp map;
 
   Operand rows, columns;
   Operand *resident = nullptr, *streamed = nullptr;
@@ -154,7 +119,6 @@ private:
   bool keeps = false; ///< the resident operand stays for several stripes
   RingOp sums, out;
   std::optional<TileBody> body;
-  unsigned sumsInput = 0;
 
   // Of what is being emitted.
   SmallVector<Linear> at; ///< by iterator of the result
@@ -174,17 +138,8 @@ LogicalResult ContractionStage::describe() {
   unsigned numParallel = sum.getNumParallel();
   // Iterators of the reduce as iterators of the result.
   SmallVector<unsigned> toResult;
-  if (map) {
-    Value tensor = contraction.reduce.getResult(0);
-    sumsInput =
-        tensor.use_begin()->getOperandNumber() - result.getExtents().size();
-    for (const kernel::Subscript &subscript :
-         result.getAccess(sumsInput).getSubscripts())
-      toResult.push_back(subscript.value);
-  } else {
-    for (unsigned i = 0; i < numParallel; ++i)
-      toResult.push_back(i);
-  }
+  for (unsigned i = 0; i < numParallel; ++i)
+    toResult.push_back(contraction.inResult(i));
   FailureOr<SmallVector<int64_t>> all = lowering.extentsOf(sum);
   if (failed(all))
     return failure();
@@ -332,7 +287,7 @@ LogicalResult ContractionStage::plan() {
   out = lowering.ring(
       "out", 4,
       lowering.tileType({rows.tile, columns.tile}, element, Memory::Sbuf));
-  if (!map)
+  if (!contraction.epilogue)
     return success();
   body.emplace(lowering, result,
                rows.hasIterator ? std::optional(rows.iterator) : std::nullopt,
@@ -340,7 +295,7 @@ LogicalResult ContractionStage::plan() {
                                    : std::nullopt,
                rows.tile, columns.tile,
                std::max<int64_t>(3, 2 * rows.tiles * columns.tiles));
-  body->give(sumsInput);
+  body->give(contraction.epilogue->sumsInput);
   return body->prepare();
 }
 
@@ -580,7 +535,8 @@ void ContractionStage::finishTile(const Span &rowSpan, const Span &columnSpan) {
   Value tile =
       lowering.view(lowering.wait(sums), 0, {rowSpan.size, columnSpan.size});
   if (body) {
-    llvm::SmallDenseMap<unsigned, Value> given = {{sumsInput, tile}};
+    llvm::SmallDenseMap<unsigned, Value> given = {
+        {contraction.epilogue->sumsInput, tile}};
     body->emit(rowSpan, columnSpan, at, given, out);
   } else {
     Value slot = lowering.acquire(out);
@@ -672,7 +628,6 @@ LogicalResult ContractionStage::run() {
 }
 
 LogicalResult engine::emitContraction(Lowering &lowering,
-                                      Contraction contraction,
-                                      kernel::MapOp epilogue) {
-  return ContractionStage(lowering, contraction, epilogue).run();
+                                      Contraction contraction) {
+  return ContractionStage(lowering, contraction).run();
 }

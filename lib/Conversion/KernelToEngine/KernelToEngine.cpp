@@ -49,16 +49,10 @@ FailureOr<SmallVector<int64_t>> Conversion::shapeOf(kernel::ParamAttr param) {
       continue;
     }
     StringRef name = cast<StringAttr>(dim).getValue();
-    DenseI64ArrayAttr values;
-    if (kernel.getFixedAttr())
-      values = kernel.getFixedAttr().getAs<DenseI64ArrayAttr>(name);
-    if (!values || values.size() != 1)
-      return kernel.emitError("size ")
-             << name
-             << " is not one number; a program for a matrix engine is "
-                "made for fixed sizes: give -D "
-             << name << "=NUMBER";
-    shape.push_back(values[0]);
+    FailureOr<int64_t> size = lowering.sizeOf(name);
+    if (failed(size))
+      return failure();
+    shape.push_back(*size);
   }
   if (llvm::is_contained(shape, 0))
     return kernel.emitError("parameter '")
@@ -144,12 +138,16 @@ LogicalResult Conversion::run() {
   for (auto reduce : kernel.getBody().getOps<kernel::ReduceOp>()) {
     std::optional<Contraction> contraction =
         matchContraction(reduce, lowering.machine);
-    kernel::MapOp map = findEpilogue(reduce);
-    if (!contraction || !suitsTensorEngine(*contraction, map))
+    if (!contraction)
       continue;
+    // Of several sums that one map reads, the first is still in PSUM.
+    if (contraction->epilogue && behind.contains(contraction->epilogue->map))
+      contraction->epilogue.reset();
+    if (!suitsTensorEngine(*contraction))
+      continue;
+    if (contraction->epilogue)
+      behind[contraction->epilogue->map] = reduce;
     contractions[reduce] = *contraction;
-    if (map)
-      behind.try_emplace(map, reduce);
   }
   bool first = true;
   for (Operation &statement : kernel.getBody().front()) {
@@ -162,11 +160,8 @@ LogicalResult Conversion::run() {
              << statement.getName() << "' is not lowered by the engine road";
     }
     auto contraction = contractions.find(&statement);
-    if (contraction != contractions.end()) {
-      kernel::MapOp map = findEpilogue(contraction->second.reduce);
-      if (map && behind.lookup(map) == &statement)
-        continue; // with its map
-    }
+    if (contraction != contractions.end() && contraction->second.epilogue)
+      continue; // with its map
     if (failed(declareScratch(op)))
       return failure();
     if (!first)
@@ -175,10 +170,9 @@ LogicalResult Conversion::run() {
     lowering.location = statement.getLoc();
     LogicalResult done = success();
     if (Operation *reduce = behind.lookup(&statement))
-      done = emitContraction(lowering, contractions.find(reduce)->second,
-                             cast<kernel::MapOp>(statement));
+      done = emitContraction(lowering, contractions.find(reduce)->second);
     else if (contraction != contractions.end())
-      done = emitContraction(lowering, contraction->second, {});
+      done = emitContraction(lowering, contraction->second);
     else
       done = emitElementwise(lowering, op);
     if (failed(done))

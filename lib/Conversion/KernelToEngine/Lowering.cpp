@@ -43,22 +43,31 @@ Linear Linear::operator*(int64_t factor) const {
 // Tensors
 //===----------------------------------------------------------------------===//
 
+FailureOr<int64_t> Lowering::sizeOf(StringRef name) {
+  if (std::optional<int64_t> size = kernel.getFixedSize(name))
+    return *size;
+  return kernel.emitError("size ")
+         << name
+         << " is not one number; a program for a matrix engine is made for "
+            "fixed sizes: give -D "
+         << name << "=NUMBER";
+}
+
 FailureOr<int64_t> Lowering::extentOf(OpFoldResult extent) {
   int64_t value;
   if (auto attribute = dyn_cast<Attribute>(extent)) {
     value = cast<IntegerAttr>(attribute).getInt();
   } else {
     auto size = cast<Value>(extent).getDefiningOp<kernel::SizeOp>();
-    DenseI64ArrayAttr values;
-    if (size && kernel.getFixedAttr())
-      values = kernel.getFixedAttr().getAs<DenseI64ArrayAttr>(size.getName());
-    if (!values || values.size() != 1)
-      return kernel.emitError("size ")
-             << (size ? size.getName() : "of a statement")
-             << " is not one number; a program for a matrix engine is made for "
-                "fixed sizes: give -D "
-             << (size ? size.getName() : "NAME") << "=NUMBER";
-    value = values[0];
+    if (!size)
+      return kernel.emitError(
+          "size of a statement is not one number; a program "
+          "for a matrix engine is made for fixed sizes: give "
+          "-D NAME=NUMBER");
+    FailureOr<int64_t> fixed = sizeOf(size.getName());
+    if (failed(fixed))
+      return failure();
+    value = *fixed;
   }
   if (value == 0)
     return kernel.emitError("a size is 0: there is nothing for a matrix engine "

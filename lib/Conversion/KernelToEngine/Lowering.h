@@ -57,6 +57,8 @@ public:
 
   // Tensors.
 
+  /// The number a size is fixed to, or failure with an error.
+  llvm::FailureOr<int64_t> sizeOf(llvm::StringRef name);
   /// The number an extent is, or failure with an error: its size is not fixed.
   llvm::FailureOr<int64_t> extentOf(mlir::OpFoldResult extent);
   llvm::FailureOr<llvm::SmallVector<int64_t>>

@@ -119,5 +119,6 @@ std::optional<Contraction> engine::matchContraction(kernel::ReduceOp reduce,
   }
   if (result.k.empty())
     return std::nullopt;
+  result.epilogue = kernel::matchEpilogue(reduce);
   return result;
 }

@@ -5,6 +5,7 @@
 #define FACET_LIB_CONVERSION_KERNELTOENGINE_MATCHCONTRACTION_H
 
 #include "facet/Dialect/Kernel/IR/Kernel.h"
+#include "facet/Dialect/Kernel/IR/Operations.h"
 #include "facet/Machine/Machine.h"
 
 namespace facet::engine {
@@ -18,6 +19,13 @@ struct Contraction {
   /// Iterators of the reduce: of a alone, of b alone, of both, summed over.
   llvm::SmallVector<unsigned> onlyA, onlyB, both, k;
 
+  /// The map that alone reads the sums, computed on them while they are in PSUM.
+  std::optional<kernel::Epilogue> epilogue;
+
+  /// The iterator of the result (the epilogue's, else its own) for a parallel one.
+  unsigned inResult(unsigned iterator) const {
+    return epilogue ? epilogue->iterators[iterator] : iterator;
+  }
   kernel::StructuredOpInterface op() {
     return llvm::cast<kernel::StructuredOpInterface>(reduce.getOperation());
   }

@@ -64,30 +64,13 @@ static void markValue(StructuredOpInterface op, Value value,
       markValue(op, operand, used);
 }
 
-std::optional<Epilogue> cpu::matchEpilogue(kernel::ReduceOp reduce) {
-  Value sums = reduce.getResult(0);
-  if (!sums.hasOneUse())
+std::optional<Epilogue> cpu::matchUnguardedEpilogue(kernel::ReduceOp reduce) {
+  std::optional<Epilogue> epilogue = kernel::matchEpilogue(reduce);
+  if (!epilogue)
     return std::nullopt;
-  auto map = dyn_cast<kernel::MapOp>(*sums.user_begin());
-  unsigned numParallel = reduce.getNumParallel();
-  if (!map)
+  auto op = cast<StructuredOpInterface>(epilogue->map.getOperation());
+  if (!op.getGuardsOfInput(epilogue->sumsInput).empty())
     return std::nullopt;
-  auto op = cast<StructuredOpInterface>(map.getOperation());
-  unsigned input =
-      sums.use_begin()->getOperandNumber() - map.getExtents().size();
-  if (input >= op.getInputs().size() || op.getNumIterators() != numParallel ||
-      !op.getGuardsOfInput(input).empty())
-    return std::nullopt;
-  llvm::BitVector seen(numParallel);
-  Epilogue epilogue{map, input, {}};
-  for (const kernel::Subscript &subscript :
-       op.getAccess(input).getSubscripts()) {
-    if (subscript.kind != kernel::Subscript::Iterator ||
-        seen.test(subscript.value))
-      return std::nullopt;
-    seen.set(subscript.value);
-    epilogue.iterators.push_back(subscript.value);
-  }
   return epilogue;
 }
 

@@ -69,7 +69,7 @@ std::optional<Epilogue>
 Stages::epilogueOf(kernel::ReduceOp reduce,
                    const llvm::DenseSet<Operation *> &joined,
                    std::string &reason) const {
-  std::optional<Epilogue> epilogue = matchEpilogue(reduce);
+  std::optional<Epilogue> epilogue = matchUnguardedEpilogue(reduce);
   if (!epilogue) {
     reason =
         "it is not read by one map alone, at the element that this computes";

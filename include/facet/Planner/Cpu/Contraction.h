@@ -6,6 +6,7 @@
 
 #include "facet/Dialect/Cpu/IR/Cpu.h"
 #include "facet/Dialect/Kernel/IR/Kernel.h"
+#include "facet/Dialect/Kernel/IR/Operations.h"
 #include "facet/Machine/Machine.h"
 
 #include <optional>
@@ -35,18 +36,10 @@ Dot chooseDot(const Contraction &contraction, const Machine &machine);
 /// kind: it is packed with its highest bit flipped, 128 more or less than it is.
 bool shiftsA(const Contraction &contraction, Dot dot);
 
-/// A map that reads the sums of a contraction, each at the element it computes, and
-/// that nobody else reads.
-struct Epilogue {
-  kernel::MapOp map;
-  unsigned sumsInput = 0; ///< the input that is the sums
-  /// Iterator of `map` for each parallel iterator of the contraction.
-  llvm::SmallVector<unsigned> iterators;
-};
+using kernel::Epilogue;
 
-/// The epilogue that the sums of `reduce` have, as far as their indices go; whether
-/// it may run that early is the planner's to say.
-std::optional<Epilogue> matchEpilogue(kernel::ReduceOp reduce);
+/// The epilogue of a contraction when it needs every sum: nothing guards them.
+std::optional<Epilogue> matchUnguardedEpilogue(kernel::ReduceOp reduce);
 
 /// The input of `contraction` whose elements are the operand: `factors` is one
 /// element of memory in the type of the sums, at places that no other array says,

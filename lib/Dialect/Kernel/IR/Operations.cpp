@@ -10,6 +10,8 @@
 
 #include "facet/Dialect/Kernel/IR/Operations.h"
 
+#include "llvm/ADT/BitVector.h"
+
 using namespace mlir;
 using namespace facet;
 using namespace facet::kernel;
@@ -103,4 +105,28 @@ std::optional<int64_t> kernel::knownExtent(StructuredOpInterface op,
   if (!size || !function)
     return std::nullopt;
   return function.getFixedSize(size.getName());
+}
+
+std::optional<Epilogue> kernel::matchEpilogue(ReduceOp reduce) {
+  Value sums = reduce.getResult(0);
+  if (!sums.hasOneUse())
+    return std::nullopt;
+  auto map = dyn_cast<MapOp>(*sums.user_begin());
+  unsigned numParallel = reduce.getNumParallel();
+  if (!map)
+    return std::nullopt;
+  auto op = cast<StructuredOpInterface>(map.getOperation());
+  unsigned input =
+      sums.use_begin()->getOperandNumber() - map.getExtents().size();
+  if (input >= op.getInputs().size() || op.getNumIterators() != numParallel)
+    return std::nullopt;
+  llvm::BitVector seen(numParallel);
+  Epilogue epilogue{map, input, {}};
+  for (const Subscript &subscript : op.getAccess(input).getSubscripts()) {
+    if (subscript.kind != Subscript::Iterator || seen.test(subscript.value))
+      return std::nullopt;
+    seen.set(subscript.value);
+    epilogue.iterators.push_back(subscript.value);
+  }
+  return epilogue;
 }

@@ -27,6 +27,19 @@ llvm::StringRef statementOf(StructuredOpInterface op);
 /// The extent of an iterator that is a number or a size with one value.
 std::optional<int64_t> knownExtent(StructuredOpInterface op, unsigned iterator);
 
+/// A map that reads the sums of a reduction, each at the element it computes, and
+/// that nobody else reads.
+struct Epilogue {
+  MapOp map;
+  unsigned sumsInput = 0; ///< the input that is the sums
+  /// Iterator of `map` for each parallel iterator of the reduction.
+  llvm::SmallVector<unsigned> iterators;
+};
+
+/// The epilogue that the sums of `reduce` have, as far as their indices go. It may
+/// read them under a guard; whether it may run that early is the planner's to say.
+std::optional<Epilogue> matchEpilogue(ReduceOp reduce);
+
 } // namespace facet::kernel
 
 #endif // FACET_DIALECT_KERNEL_IR_OPERATIONS_H
