@@ -274,8 +274,7 @@ Expected<NpyArray> facet::readNpy(StringRef contents, ArrayRef<StringRef> codes,
   return array;
 }
 
-std::string facet::writeNpy(StringRef code, ArrayRef<int64_t> shape,
-                            ArrayRef<uint8_t> bytes) {
+std::string facet::npyHeader(StringRef code, ArrayRef<int64_t> shape) {
   bool oneByte = code.ends_with("1");
   std::string header = ((oneByte ? "{'descr': '|" : "{'descr': '<") + code +
                         "', 'fortran_order': False, 'shape': (")
@@ -294,6 +293,10 @@ std::string facet::writeNpy(StringRef code, ArrayRef<int64_t> shape,
   file += char(header.size() & 0xff);
   file += char(header.size() >> 8);
   file += header;
-  file.append(bytes.begin(), bytes.end());
   return file;
+}
+
+std::string facet::writeNpy(StringRef code, ArrayRef<int64_t> shape,
+                            ArrayRef<uint8_t> bytes) {
+  return npyHeader(code, shape) += toStringRef(bytes);
 }

@@ -12,6 +12,7 @@
 #include "facet/Support/Npy.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 #include <cstring>
 
@@ -104,15 +105,15 @@ llvm::Expected<std::vector<uint8_t>> sim::readBuffer(StringRef contents,
   return bytes;
 }
 
-std::string sim::writeBuffer(llvm::ArrayRef<uint8_t> bytes,
-                             const Buffer &buffer) {
-  StringRef code = codesOf(buffer.dtype)[0];
-  if (isDense(buffer))
-    return writeNpy(code, buffer.shape, bytes);
+void sim::writeBuffer(llvm::raw_ostream &os, llvm::ArrayRef<uint8_t> bytes,
+                      const Buffer &buffer) {
+  os << npyHeader(codesOf(buffer.dtype)[0], buffer.shape);
+  if (isDense(buffer)) {
+    os << llvm::toStringRef(bytes);
+    return;
+  }
   size_t size = dtypeBytes(buffer.dtype);
-  std::vector<uint8_t> packed;
   (void)forEachElement(buffer, [&](size_t at, size_t) {
-    packed.insert(packed.end(), &bytes[at], &bytes[at] + size);
+    os << llvm::toStringRef(bytes.slice(at, size));
   });
-  return writeNpy(code, buffer.shape, packed);
 }

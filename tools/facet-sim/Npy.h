@@ -7,6 +7,7 @@
 #include "facet/Isa/Program.h"
 
 #include "llvm/Support/Error.h"
+#include "llvm/Support/raw_ostream.h"
 
 namespace facet::sim {
 
@@ -15,9 +16,10 @@ namespace facet::sim {
 llvm::Expected<std::vector<uint8_t>> readBuffer(llvm::StringRef contents,
                                                 const Buffer &buffer);
 
-/// A buffer's elements as a `.npy` file; bf16 and f8 as void types of their size,
-/// as ml_dtypes stores them.
-std::string writeBuffer(llvm::ArrayRef<uint8_t> bytes, const Buffer &buffer);
+/// Writes a buffer's elements as a `.npy` file; bf16 and f8 as void types of their
+/// size, as ml_dtypes stores them.
+void writeBuffer(llvm::raw_ostream &os, llvm::ArrayRef<uint8_t> bytes,
+                 const Buffer &buffer);
 
 } // namespace facet::sim
 

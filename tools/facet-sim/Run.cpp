@@ -166,10 +166,11 @@ static bool readInputs(const Program &program, const Files &files,
   for (size_t b = 0; b != program.buffers.size(); ++b) {
     if (files.in[b].empty())
       continue;
-    std::optional<std::string> contents = sim::readFile(files.in[b], diags);
+    std::unique_ptr<llvm::MemoryBuffer> contents =
+        sim::openFile(files.in[b], diags);
     if (!contents)
       continue;
-    auto bytes = sim::readBuffer(*contents, program.buffers[b]);
+    auto bytes = sim::readBuffer(contents->getBuffer(), program.buffers[b]);
     if (bytes)
       memory[b] = std::move(*bytes);
     else
@@ -239,8 +240,12 @@ int sim::runRun(const Verb &verb, llvm::ArrayRef<StringRef> args) {
   if (result.ok())
     for (size_t b = 0; b != program->buffers.size(); ++b)
       if (!files.out[b].empty())
-        (void)writeFile(files.out[b],
-                        writeBuffer(memory[b], program->buffers[b]), diags);
+        (void)writeFile(
+            files.out[b],
+            [&](llvm::raw_ostream &os) {
+              writeBuffer(os, memory[b], program->buffers[b]);
+            },
+            diags);
   std::optional<TimeResult> time;
   if (result.ok())
     time = timeForResults(*program, arguments.results);

@@ -15,7 +15,10 @@
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -43,7 +46,9 @@ int runManual(const Verb &verb, llvm::ArrayRef<llvm::StringRef> args);
 /// Prints `facet-sim NAME: error: message` and the usage; returns 2.
 int usageError(const Verb &verb, const llvm::Twine &message);
 
-/// The bytes of a file, or of standard input for `-`.
+/// The bytes of a file, or of standard input for `-`. Nothing stands behind them.
+std::unique_ptr<llvm::MemoryBuffer> openFile(llvm::StringRef file,
+                                             Diagnostics &diags);
 std::optional<std::string> readFile(llvm::StringRef file, Diagnostics &diags);
 
 /// A program from a `.engine` file, or from text when it has no magic number.
@@ -52,6 +57,9 @@ std::optional<Program> readProgramOrText(llvm::StringRef file,
 
 /// Writes a file whole or not at all; `-` is standard output.
 bool writeFile(llvm::StringRef file, llvm::StringRef bytes, Diagnostics &diags);
+bool writeFile(llvm::StringRef file,
+               llvm::function_ref<void(llvm::raw_ostream &)> write,
+               Diagnostics &diags);
 
 /// Prints what was collected to standard error; 1 when there was an error.
 int report(const Diagnostics &diags);

@@ -50,19 +50,26 @@ int sim::usageError(const Verb &verb, const llvm::Twine &message) {
   return 2;
 }
 
-std::optional<std::string> sim::readFile(StringRef file, Diagnostics &diags) {
+std::unique_ptr<llvm::MemoryBuffer> sim::openFile(StringRef file,
+                                                  Diagnostics &diags) {
   if (file != "-" && llvm::sys::fs::is_directory(file)) {
     diags.error({file.str()}, "is a folder");
-    return std::nullopt;
+    return nullptr;
   }
-  auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(file);
-  if (!buffer) {
-    diags.error({file.str()},
-                "cannot be read: " +
-                    StringRef(buffer.getError().message()).lower());
+  auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(
+      file, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (buffer)
+    return std::move(*buffer);
+  diags.error({file.str()}, "cannot be read: " +
+                                StringRef(buffer.getError().message()).lower());
+  return nullptr;
+}
+
+std::optional<std::string> sim::readFile(StringRef file, Diagnostics &diags) {
+  std::unique_ptr<llvm::MemoryBuffer> buffer = openFile(file, diags);
+  if (!buffer)
     return std::nullopt;
-  }
-  return (*buffer)->getBuffer().str();
+  return buffer->getBuffer().str();
 }
 
 std::optional<Program> sim::readProgramOrText(StringRef file,
@@ -78,8 +85,14 @@ std::optional<Program> sim::readProgramOrText(StringRef file,
 }
 
 bool sim::writeFile(StringRef file, StringRef bytes, Diagnostics &diags) {
+  return writeFile(file, [&](llvm::raw_ostream &os) { os << bytes; }, diags);
+}
+
+bool sim::writeFile(StringRef file,
+                    llvm::function_ref<void(llvm::raw_ostream &)> write,
+                    Diagnostics &diags) {
   auto failed = llvm::writeToOutput(file, [&](llvm::raw_ostream &os) {
-    os << bytes;
+    write(os);
     return llvm::Error::success();
   });
   if (!failed)

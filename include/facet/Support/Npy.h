@@ -37,7 +37,10 @@ llvm::Expected<NpyArray> readNpy(llvm::StringRef contents,
                                  llvm::ArrayRef<llvm::StringRef> codes,
                                  size_t size, llvm::StringRef type);
 
-/// A file, version 1.0, of row-major little-endian `bytes`.
+/// What stands before the row-major little-endian bytes in a file, version 1.0.
+std::string npyHeader(llvm::StringRef code, llvm::ArrayRef<int64_t> shape);
+
+/// A whole file.
 std::string writeNpy(llvm::StringRef code, llvm::ArrayRef<int64_t> shape,
                      llvm::ArrayRef<uint8_t> bytes);
 
