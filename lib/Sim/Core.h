@@ -11,6 +11,7 @@
 
 #include "facet/Sim/Simulator.h"
 
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 #include <map>
@@ -28,9 +29,20 @@ public:
   /// Fills hbm; false when something cannot be.
   bool load(const std::vector<std::vector<uint8_t>> &given);
   void run();
-  void store(std::vector<std::vector<uint8_t>> &taken) const;
+  void store(std::vector<std::vector<uint8_t>> &taken);
 
 private:
+  /// Something that a row should not have met; told later, so that threads can
+  /// share the rows of an instruction.
+  struct Fault {
+    const Region *region;
+    uint64_t row;
+    int64_t byte;
+    const char
+        *verb; // what it did to an open group; null: it read unwritten bytes
+  };
+  using Faults = std::vector<Fault>;
+
   // Order (Run.cpp).
   bool ready(unsigned queue, const Wait &wait) const;
   bool ready(unsigned queue) const;
@@ -46,6 +58,8 @@ private:
   // Instructions.
   void execute();
   void loadWeights();
+  void keepWeights();
+  void copyWeights();
   void matmul();
   void transpose();
   bool checkWeights(const Region &dst, const Region *moving);
@@ -57,8 +71,10 @@ private:
   void closeGroup(const Region &dst);
   void elementwise();
   template <typename T>
-  void elementwiseRow(uint64_t row);
+  void elementwiseRow(uint64_t row, Faults &faults);
   void blockTranspose();
+  void moveRow(const Region &dst, uint64_t dstRow, const Region &src,
+               uint64_t srcRow, bool direct, Faults &faults);
   void transferCopy();
   void transferTranspose();
   void transferGather();
@@ -68,13 +84,22 @@ private:
   /// Works out all operands; false when one leaves its memory.
   bool resolve();
   bool resolve(unsigned slot, const char *name);
+  void noteWritten();
   bool has(unsigned slot) const { return regions[slot].access != nullptr; }
   /// A row as it lies in memory, element after element.
   void read(const Region &region, uint64_t row, std::vector<uint8_t> &packed,
-            const uint8_t *wanted = nullptr);
-  void write(const Region &region, uint64_t row, const uint8_t *packed);
-  void checkClosed(const Region &region, uint64_t row, const char *verb);
-  void reportUnwritten(const Region &region, uint64_t row, int64_t byte);
+            Faults &faults, const uint8_t *wanted = nullptr) const;
+  void write(const Region &region, uint64_t row, const uint8_t *packed,
+             Faults &faults);
+  void checkClosed(const Region &region, uint64_t row, const char *verb,
+                   Faults &faults) const;
+  void checkWritten(const Region &region, Faults &faults) const;
+  void report(const Faults &faults);
+  /// Calls work(row, faults) for rows that do not depend on each other, on several
+  /// threads when all of it takes about `ns`, and reports what was met in the
+  /// order of the rows.
+  void shareRows(uint64_t rows, uint64_t ns,
+                 llvm::function_ref<void(uint64_t, Faults &)> work);
 
   // Findings (Operands.cpp).
   /// About the instruction being executed. What is `fatal` ends the run.
@@ -105,6 +130,10 @@ private:
   std::vector<Transfer> transfers;
   uint64_t steps = 0;
 
+  /// Accesses, and where they started, all of whose bytes are written.
+  llvm::DenseSet<std::pair<const Access *, int64_t>> written;
+  bool sawUnwritten = false;
+
   // The instruction being executed.
   unsigned queue = 0;
   int pc = 0;
@@ -112,21 +141,31 @@ private:
   const Instruction *current = nullptr;
   Engine engine = Engine::Tensor;
   Region regions[5];
-  bool integers = false; // it computes in i32
-  std::vector<uint8_t> rows[5];
 
-  /// The stationary operand: k-th row and m-th column at [k * columns + m].
+  /// The stationary operand, k rows of m elements.
   struct Weights {
     bool loaded = false, doubleRow = false;
     DType dtype = DType::F32;
     Pass pass = Pass::All;
     uint32_t partition = 0, partitions = 0;
     size_t rows = 0, columns = 0;
-    std::vector<uint8_t> bits;
-    PackedWeights packed;
-    bool isPacked = false;
+    /// Its bits, `stride` bytes from row to row: still in sbuf, or in `copy`.
+    const uint8_t *data = nullptr;
+    ptrdiff_t stride = 0;
+    bool inPlace = false;
+    Region place;
+    std::vector<uint8_t> copy;
+    /// Loads so far.
+    uint64_t number = 0;
   } weights;
   Workers workers;
+  /// As each thread has packed them for itself: what another one has written is
+  /// slow to come by.
+  struct alignas(64) Packed {
+    PackedWeights weights;
+    uint64_t number = 0;
+  };
+  std::vector<Packed> packed;
 
   /// The open accumulation group of each 4 bytes of psum, or 0.
   std::vector<uint32_t> groups;
@@ -138,6 +177,7 @@ private:
   };
   std::map<uint32_t, OpenGroup> openGroups;
   uint32_t lastGroup = 0;
+  const uint32_t *groupsOf(const Region &region, uint64_t row) const;
   uint32_t *groupsOf(const Region &region, uint64_t row);
 };
 

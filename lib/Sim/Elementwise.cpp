@@ -3,8 +3,8 @@
 //
 // Row by row: all inputs of a row are read before its result is written, and
 // rows of different partitions never meet (an instruction's operands have the
-// same partitions or disjoint ones). Every instruction is written once, for f32
-// and for i32:
+// same partitions or disjoint ones), so threads share them. Every instruction is
+// written once, for f32 and for i32:
 //
 //   read a, b  ->  numbers  ->  op  ->  bits of dst's type  ->  write
 //
@@ -15,6 +15,7 @@
 
 #include "llvm/ADT/bit.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -92,8 +93,9 @@ static bool holds(Alu compare, int64_t value) {
 }
 
 template <typename T>
-void Core::elementwiseRow(uint64_t row) {
+void Core::elementwiseRow(uint64_t row, Faults &faults) {
   using A = Arithmetic<T>;
+  static thread_local std::vector<uint8_t> rows[5]; // as read, by slot
   const Instruction &i = *current;
   const Region &dst = regions[0];
   DType to = dst.access->dtype;
@@ -102,7 +104,7 @@ void Core::elementwiseRow(uint64_t row) {
 
   auto load = [&](unsigned slot) {
     const Region &region = regions[slot];
-    read(region, row, rows[slot]);
+    read(region, row, rows[slot], faults);
     std::vector<T> numbers(region.elements());
     A::load(rows[slot].data(), region.access->dtype, numbers.size(),
             numbers.data());
@@ -217,7 +219,7 @@ void Core::elementwiseRow(uint64_t row) {
     std::vector<uint8_t> wanted(n);
     for (size_t e = 0; e != n; ++e)
       wanted[e] = holds(Alu(i.sub[0]), values[e]);
-    read(regions[1], row, rows[1], wanted.data());
+    read(regions[1], row, rows[1], faults, wanted.data());
     std::vector<T> src(n);
     A::load(rows[1].data(), regions[1].access->dtype, n, src.data());
     for (size_t e = 0; e != n; ++e)
@@ -237,31 +239,40 @@ void Core::elementwiseRow(uint64_t row) {
     }
     break;
   }
-  write(dst, row, out.data());
+  write(dst, row, out.data(), faults);
   if (accumulates) {
     uint8_t bits[4];
     DType type = regions[4].access->dtype;
     storeBits(bits, type, A::store(running, type, false));
-    write(regions[4], row, bits);
+    write(regions[4], row, bits, faults);
   }
 }
 
 void Core::elementwise() {
-  integers = computesInIntegers(program, engine, *current);
-  for (uint64_t row = 0; row != regions[0].access->partitions; ++row)
-    if (integers)
-      elementwiseRow<int32_t>(row);
-    else
-      elementwiseRow<float>(row);
+  bool integers = computesInIntegers(program, engine, *current);
+  uint64_t rowCount = regions[0].access->partitions, elements = 0;
+  for (const Region &region : regions)
+    if (region.access)
+      elements = std::max<uint64_t>(elements, region.elements());
+  // About what an element takes.
+  uint64_t ns = current->op() == Opcode::Activate ? 16 : 1;
+  shareRows(rowCount, rowCount * elements * ns,
+            [&](uint64_t row, Faults &faults) {
+              if (integers)
+                elementwiseRow<int32_t>(row, faults);
+              else
+                elementwiseRow<float>(row, faults);
+            });
 }
 
 void Core::blockTranspose() {
   const Region &dst = regions[0], &src = regions[1];
   size_t size = src.bytes(), n = src.elements(), p = src.access->partitions;
   std::vector<uint8_t> all(p * n * size), row(n * size);
+  Faults faults;
   for (size_t r = 0; r != p; ++r) {
-    read(src, r, rows[1]);
-    std::memcpy(&all[r * n * size], rows[1].data(), n * size);
+    read(src, r, row, faults);
+    std::memcpy(&all[r * n * size], row.data(), n * size);
   }
   constexpr size_t block = 32;
   for (size_t r = 0; r != p; ++r) {
@@ -271,6 +282,7 @@ void Core::blockTranspose() {
       std::memcpy(&row[e * size], &all[(fromRow * n + fromElement) * size],
                   size);
     }
-    write(dst, r, row.data());
+    write(dst, r, row.data(), faults);
   }
+  report(faults);
 }

@@ -8,7 +8,9 @@
 //   read  [2, 6)    -> byte 2 was never written
 //
 // Pages come from the host untouched, so a large memory that a program leaves
-// alone costs nothing. Callers have looked at bounds before.
+// alone costs nothing. A program that moves much gets large pages: rows lie far
+// apart, and each row of a transfer or matmul would need a page of its own to be
+// looked up. Callers have looked at bounds before.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,8 +19,33 @@
 #include <algorithm>
 #include <cstring>
 
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
 using namespace facet;
 using namespace facet::sim;
+
+constexpr int64_t largePage = int64_t(1) << 21;
+/// Bytes in HBM from which on a program touches most pages of what it uses, so
+/// that clearing large ones is not in vain.
+constexpr uint64_t worthLargePages = uint64_t(1) << 24;
+
+/// Zeros, from an address that is a multiple of `align` on.
+static uint8_t *allocate(int64_t bytes, int64_t align,
+                         std::unique_ptr<uint8_t, Memory::Free> &owner) {
+  owner.reset(static_cast<uint8_t *>(std::calloc(size_t(bytes + align), 1)));
+  if (!owner)
+    return nullptr;
+  uint8_t *first =
+      owner.get() +
+      (align - reinterpret_cast<intptr_t>(owner.get()) % align) % align;
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+  if (align == largePage)
+    (void)madvise(first, size_t(bytes), MADV_HUGEPAGE); // a wish
+#endif
+  return first;
+}
 
 Memory::Store Memory::make(int64_t lines, int64_t lineBytes, bool track) {
   Store store;
@@ -27,22 +54,21 @@ Memory::Store Memory::make(int64_t lines, int64_t lineBytes, bool track) {
   // more between them and they do not all fall into the same place of a cache.
   constexpr int64_t cacheLine = 64;
   store.stride = (lineBytes / cacheLine + 6) * cacheLine;
-  store.data.reset(static_cast<uint8_t *>(
-      std::calloc(size_t(lines * store.stride + cacheLine), 1)));
-  if (store.data)
-    store.first =
-        store.data.get() +
-        (cacheLine - reinterpret_cast<intptr_t>(store.data.get()) % cacheLine) %
-            cacheLine;
+  int64_t align = largePages ? largePage : cacheLine;
+  store.first = allocate(lines * store.stride, align, store.data);
+  store.lineBits = (lineBytes / 8 / cacheLine + 1) * cacheLine;
   if (track)
-    store.written.reset(static_cast<uint8_t *>(
-        std::calloc(size_t(lines), size_t(lineBytes / 8 + 1))));
+    store.firstBit = allocate(lines * store.lineBits, align, store.written);
   ok &= store.data && (store.written || !track);
   return store;
 }
 
 Memory::Memory(const Program &program, bool track) {
   const Machine &m = program.machine;
+  uint64_t bytes = 0;
+  for (const Buffer &b : program.buffers)
+    bytes += b.space == Space::Hbm ? b.bytes : 0;
+  largePages = bytes >= worthLargePages;
   sbuf = make(m.core.partitions, m.sbuf.partitionBytes, track);
   psum = make(m.core.partitions, m.psum.banks * m.psum.bankBytes, track);
   for (const Buffer &b : program.buffers)
@@ -139,7 +165,7 @@ int64_t Memory::read(const Region &region, uint64_t row, uint8_t *packed,
     int64_t begin = start + first * size;
     copyRun<true>(unsigned(size), at.data + begin, step, packed, count);
     packed += count * size;
-    if (at.written && missing < 0) {
+    if (at.written && !region.written && missing < 0) {
       if (step == 1 && !wanted)
         missing = firstUnwritten(at, begin, begin + count * size);
       else
@@ -161,7 +187,7 @@ void Memory::write(const Region &region, uint64_t row, const uint8_t *packed) {
     copyRun<false>(unsigned(size), at.data + begin, step,
                    const_cast<uint8_t *>(packed), count);
     packed += count * size;
-    if (!at.written)
+    if (!at.written || region.written)
       return;
     if (step == 1)
       return markWritten(at, begin, begin + count * size);

@@ -24,6 +24,8 @@ struct Region {
   const Access *access = nullptr;
   const char *name = ""; // of the operand
   int64_t start = 0;
+  /// All its bytes are known to be written: what was written stays so.
+  bool written = false;
   size_t elements() const { return size_t(access->elements()); }
   unsigned bytes() const { return dtypeBytes(access->dtype); }
 };
@@ -61,18 +63,19 @@ public:
   static int64_t firstUnwritten(const Line &line, int64_t begin, int64_t end);
   static void markWritten(const Line &line, int64_t begin, int64_t end);
 
-private:
   struct Free {
     void operator()(uint8_t *p) const { std::free(p); }
   };
+
+private:
   using Bytes = std::unique_ptr<uint8_t, Free>;
   struct Store {
     Bytes data, written;
-    uint8_t *first = nullptr; // of data, on a cache line
-    int64_t lineBytes = 0, stride = 0;
+    uint8_t *first = nullptr; // of data, on a cache line or a large page
+    uint8_t *firstBit = nullptr;
+    int64_t lineBytes = 0, stride = 0, lineBits = 0;
     Line line(int64_t n = 0) const {
-      return {first + n * stride,
-              written ? written.get() + n * ((lineBytes + 7) / 8) : nullptr,
+      return {first + n * stride, firstBit ? firstBit + n * lineBits : nullptr,
               lineBytes};
     }
   };
@@ -80,6 +83,7 @@ private:
 
   Store sbuf, psum;
   std::vector<Store> buffers; // parallel to Program::buffers
+  bool largePages = false;
   bool ok = true;
 };
 

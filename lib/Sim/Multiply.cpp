@@ -74,38 +74,105 @@ static FACET_ALWAYS_INLINE void packPair(const uint8_t *first,
     out[i] = uint32_t(half(first, i)) << 16 | half(second, i);
 }
 
-void sim::PackedWeights::pack(const uint8_t *bits, DType dtype, size_t rowCount,
+#if defined(__x86_64__)
+#define FACET_BF16_TARGET                                                      \
+  __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16")))
+
+FACET_BF16_TARGET static inline __m512i pairUp(__m256i high, __m256i low) {
+  return _mm512_or_si512(_mm512_slli_epi32(_mm512_cvtepu16_epi32(high), 16),
+                         _mm512_cvtepu16_epi32(low));
+}
+
+/// The lesser of `least` and the exponents of 32 numbers that are not 0.
+FACET_BF16_TARGET static inline __m512i lesserExponent(__m512i least,
+                                                       __m512i row) {
+  return _mm512_mask_min_epu16(
+      least, _mm512_test_epi16_mask(row, _mm512_set1_epi16(0x7fff)), least,
+      _mm512_and_si512(row, _mm512_set1_epi16(0x7f80)));
+}
+
+FACET_BF16_TARGET static inline unsigned leastLane(__m512i least) {
+  alignas(64) uint16_t lanes[32];
+  _mm512_store_si512(lanes, least);
+  return unsigned(*std::min_element(lanes, lanes + 32)) >> 7;
+}
+
+/// Two rows, 12 columns to each group, which lie `next` apart; the least exponent
+/// seen.
+FACET_BF16_TARGET static __m512i packPairWide(const uint8_t *first,
+                                              const uint8_t *second,
+                                              size_t columns, uint32_t *out,
+                                              size_t next, __m512i least) {
+  for (size_t c = 0; c < columns; c += group, out += next) {
+    __mmask16 there = __mmask16((1u << std::min(group, columns - c)) - 1);
+    __m256i high = _mm256_maskz_loadu_epi16(there, first + 2 * c);
+    __m256i low = _mm256_maskz_loadu_epi16(there, second + 2 * c);
+    least = lesserExponent(
+        least, _mm512_inserti64x4(_mm512_castsi256_si512(high), low, 1));
+    _mm512_mask_storeu_epi32(out, (1u << group) - 1, pairUp(high, low));
+  }
+  return least;
+}
+
+FACET_BF16_TARGET static unsigned packPairsWide(const uint8_t *bits,
+                                                ptrdiff_t stride, size_t rows,
+                                                size_t columns, uint32_t *out,
+                                                size_t next) {
+  // Rows lie far apart: what is ahead has to be asked for.
+  constexpr ptrdiff_t ahead = 16;
+  constexpr size_t line = 32; // elements
+  __m512i least = _mm512_set1_epi16(0x7f80);
+  for (size_t k = 0; k != rows; k += 2, bits += 2 * stride, out += group) {
+    for (size_t c = 0; c < columns; c += line) {
+      __builtin_prefetch(bits + ahead * stride + 2 * c);
+      __builtin_prefetch(bits + (ahead + 1) * stride + 2 * c);
+    }
+    least = packPairWide(bits, bits + stride, columns, out, next, least);
+  }
+  return leastLane(least);
+}
+#endif
+
+void sim::PackedWeights::packPairs(const uint8_t *bits, ptrdiff_t stride) {
+  size_t next = rows / 2 * group; // from one group to the next
+  pairs.resize((columns + group - 1) / group * next);
+#if defined(__x86_64__)
+  if (hasLevel(Level::Bf16)) {
+    leastExponent =
+        packPairsWide(bits, stride, rows, columns, pairs.data(), next);
+    return;
+  }
+#endif
+  leastExponent = noExponent;
+  for (size_t k = 0; k != rows; ++k, bits += stride) {
+    leastExponent = std::min(leastExponent, ::leastExponent(bits, columns));
+    if (k % 2)
+      continue;
+    for (size_t c = 0; c != columns; ++c)
+      packPair<1>(bits + 2 * c, bits + stride + 2 * c,
+                  &pairs[k / 2 * group + c / group * next + c % group]);
+  }
+}
+
+void sim::PackedWeights::pack(const uint8_t *bits, ptrdiff_t stride,
+                              DType dtype, size_t rowCount,
                               size_t columnCount) {
   rows = rowCount;
   columns = columnCount;
-  size_t groupCount = (columns + group - 1) / group;
-  values.clear();
-  pairs.clear();
   if (dtype == DType::BF16 && rows % 2 == 0) {
-    leastExponent = ::leastExponent(bits, rows * columns);
-    pairs.resize(groupCount * (rows / 2) * group);
+    values.clear();
+    return packPairs(bits, stride);
+  }
+  pairs.clear();
+  size_t groupCount = (columns + group - 1) / group;
+  std::vector<float> row(columns);
+  values.resize(groupCount * rows * group);
+  for (size_t k = 0; k != rows; ++k, bits += stride) {
+    toFloats(bits, dtype, columns, row.data());
     for (size_t g = 0; g != groupCount; ++g) {
       size_t first = g * group, count = std::min(group, columns - first);
-      uint32_t *out = &pairs[g * (rows / 2) * group];
-      const uint8_t *in = bits + 2 * first;
-      size_t row = 2 * columns; // bytes
-      for (size_t k = 0; k != rows; k += 2, out += group, in += 2 * row)
-        if (count == group) // known to the compiler
-          packPair<group>(in, in + row, out);
-        else
-          for (size_t c = 0; c != count; ++c)
-            packPair<1>(in + 2 * c, in + row + 2 * c, out + c);
+      std::copy_n(&row[first], count, &values[(g * rows + k) * group]);
     }
-    return;
-  }
-  std::vector<float> all(rows * columns);
-  toFloats(bits, dtype, all.size(), all.data());
-  values.resize(groupCount * rows * group);
-  for (size_t g = 0; g != groupCount; ++g) {
-    size_t first = g * group, count = std::min(group, columns - first);
-    for (size_t k = 0; k != rows; ++k)
-      std::copy_n(&all[k * columns + first], count,
-                  &values[(g * rows + k) * group]);
   }
 }
 
@@ -194,37 +261,26 @@ static bool packPairs(const sim::Moving &x, const sim::PackedWeights &weights,
 }
 
 #if defined(__x86_64__)
-#define FACET_BF16_TARGET                                                      \
-  __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16")))
-
-FACET_BF16_TARGET static inline __m512i pairUp(__m256i high, __m256i low) {
-  return _mm512_or_si512(_mm512_slli_epi32(_mm512_cvtepu16_epi32(high), 16),
-                         _mm512_cvtepu16_epi32(low));
-}
-
 /// packPairs of a whole block.
 FACET_BF16_TARGET static bool packPairsWhole(const sim::Moving &x,
                                              const sim::PackedWeights &weights,
                                              size_t first, uint32_t *out) {
+  // Rows lie far apart: what is ahead has to be asked for.
+  constexpr ptrdiff_t ahead = 16;
   const uint8_t *in = x.data + first * 2;
-  __m512i magnitude = _mm512_set1_epi16(0x7fff),
-          exponent = _mm512_set1_epi16(0x7f80), least = exponent;
+  __m512i least = _mm512_set1_epi16(0x7f80);
   for (size_t k = 0; k != weights.rows; k += 2, out += columnBlock) {
+    _mm_prefetch((const char *)in + ahead * x.stride, _MM_HINT_T0);
+    _mm_prefetch((const char *)in + (ahead + 1) * x.stride, _MM_HINT_T0);
     __m512i a = _mm512_loadu_si512(in), b = _mm512_loadu_si512(in + x.stride);
     in += 2 * x.stride;
-    for (__m512i row : {a, b})
-      least =
-          _mm512_mask_min_epu16(least, _mm512_test_epi16_mask(row, magnitude),
-                                least, _mm512_and_si512(row, exponent));
+    least = lesserExponent(lesserExponent(least, a), b);
     _mm512_store_si512(
         out, pairUp(_mm512_castsi512_si256(a), _mm512_castsi512_si256(b)));
     _mm512_store_si512(out + 16, pairUp(_mm512_extracti64x4_epi64(a, 1),
                                         _mm512_extracti64x4_epi64(b, 1)));
   }
-  alignas(64) uint16_t lanes[32];
-  _mm512_store_si512(lanes, least);
-  return staysNormal(weights,
-                     unsigned(*std::min_element(lanes, lanes + 32)) >> 7);
+  return staysNormal(weights, leastLane(least));
 }
 #endif
 

@@ -24,8 +24,9 @@ constexpr size_t columnBlock = 32;
 /// The stationary operand, as the kernels read it.
 class PackedWeights {
 public:
-  /// `bits`: rows x columns elements, dense.
-  void pack(const uint8_t *bits, DType dtype, size_t rows, size_t columns);
+  /// `bits`: rows of so many columns, `stride` bytes apart.
+  void pack(const uint8_t *bits, ptrdiff_t stride, DType dtype, size_t rows,
+            size_t columns);
 
   size_t rows = 0, columns = 0; // k and m
   /// Columns in groups, in each group row after row.
@@ -36,6 +37,9 @@ public:
   std::vector<uint32_t> pairs;
   /// Of the non-zero weights, the least exponent as stored.
   unsigned leastExponent = 0;
+
+private:
+  void packPairs(const uint8_t *bits, ptrdiff_t stride);
 };
 
 /// k rows of n elements, `stride` bytes apart.

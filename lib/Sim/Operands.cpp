@@ -14,6 +14,9 @@
 
 #include "Core.h"
 
+#include <algorithm>
+#include <utility>
+
 using namespace facet;
 using namespace facet::sim;
 using llvm::Twine;
@@ -74,8 +77,10 @@ bool Core::resolve(unsigned slot, const char *name) {
   for (unsigned d = 0; d != a.rank; ++d)
     reach(a.step[d], a.count[d]);
   int64_t size = memory.line(a, 0).size;
-  if (low >= 0 && high <= size)
+  if (low >= 0 && high <= size) {
+    region.written = written.contains({&a, region.start});
     return true;
+  }
   __int128 worst = low < 0 ? low : high - 1;
   constexpr __int128 far = INT64_MAX;
   region.start = 0;
@@ -110,20 +115,52 @@ bool Core::resolve() {
   return true;
 }
 
+/// An operand of which an instruction may leave elements alone.
+static bool isPartial(const Instruction &i, unsigned slot) {
+  switch (i.op()) {
+  case Opcode::Matmul:
+    return Pass(i.sub[0]) == Pass::Low ||
+           (slot == 0 && !i.has(flag::matmulStart));
+  case Opcode::AffineSelect:
+  case Opcode::DmaGather:
+    return slot == 1;
+  default:
+    return false;
+  }
+}
+
+/// The instruction has been executed: what it read was there, or it is reported,
+/// and what it wrote is there now. Loops come to the same places again and again.
+void Core::noteWritten() {
+  constexpr size_t most = 1 << 16;
+  if (!options.checks || sawUnwritten || written.size() >= most)
+    return;
+  for (unsigned slot = 0; slot != 5; ++slot)
+    if (const Region &region = regions[slot];
+        region.access && !region.written &&
+        region.access->space != Space::Index && !isPartial(*current, slot))
+      written.insert({region.access, region.start});
+}
+
 //===----------------------------------------------------------------------===//
 // Rows
 //===----------------------------------------------------------------------===//
 
-uint32_t *Core::groupsOf(const Region &region, uint64_t row) {
+const uint32_t *Core::groupsOf(const Region &region, uint64_t row) const {
   int64_t words = machine.psum.banks * machine.psum.bankBytes / 4;
   return groups.data() + (region.access->partition + int64_t(row)) * words;
 }
 
+uint32_t *Core::groupsOf(const Region &region, uint64_t row) {
+  return const_cast<uint32_t *>(std::as_const(*this).groupsOf(region, row));
+}
+
 /// Only the matmuls of a group touch the elements of an open one.
-void Core::checkClosed(const Region &region, uint64_t row, const char *verb) {
+void Core::checkClosed(const Region &region, uint64_t row, const char *verb,
+                       Faults &faults) const {
   if (openGroups.empty() || region.access->space != Space::Psum)
     return;
-  uint32_t *group = groupsOf(region, row);
+  const uint32_t *group = groupsOf(region, row);
   int64_t size = region.bytes(), bad = -1;
   forEachRun(*region.access, [&](int64_t first, int64_t count, int64_t step) {
     for (int64_t i = 0; i != count && bad < 0; ++i) {
@@ -133,26 +170,51 @@ void Core::checkClosed(const Region &region, uint64_t row, const char *verb) {
     }
   });
   if (bad >= 0)
-    find("SIM-GROUP", Twine(region.name) + " " + verb + " " +
-                          byteName(region, row, bad) +
-                          ", where an accumulation group is open");
-}
-
-void Core::reportUnwritten(const Region &region, uint64_t row, int64_t byte) {
-  find("SIM-UNINIT", Twine(region.name) + " reads " +
-                         byteName(region, row, byte) + ", which nothing wrote");
+    faults.push_back({&region, row, bad, verb});
 }
 
 void Core::read(const Region &region, uint64_t row,
-                std::vector<uint8_t> &packed, const uint8_t *wanted) {
+                std::vector<uint8_t> &packed, Faults &faults,
+                const uint8_t *wanted) const {
   packed.resize(region.elements() * region.bytes());
   int64_t missing = memory.read(region, row, packed.data(), wanted);
   if (missing >= 0)
-    reportUnwritten(region, row, missing);
-  checkClosed(region, row, "reads");
+    faults.push_back({&region, row, missing, nullptr});
+  checkClosed(region, row, "reads", faults);
 }
 
-void Core::write(const Region &region, uint64_t row, const uint8_t *packed) {
-  checkClosed(region, row, "writes");
+void Core::write(const Region &region, uint64_t row, const uint8_t *packed,
+                 Faults &faults) {
+  checkClosed(region, row, "writes", faults);
   memory.write(region, row, packed);
+}
+
+void Core::report(const Faults &faults) {
+  for (const Fault &fault : faults) {
+    std::string byte = byteName(*fault.region, fault.row, fault.byte);
+    sawUnwritten |= !fault.verb;
+    if (fault.verb)
+      find("SIM-GROUP", Twine(fault.region->name) + " " + fault.verb + " " +
+                            byte + ", where an accumulation group is open");
+    else
+      find("SIM-UNINIT", Twine(fault.region->name) + " reads " + byte +
+                             ", which nothing wrote");
+  }
+}
+
+void Core::shareRows(uint64_t rows, uint64_t ns,
+                     llvm::function_ref<void(uint64_t, Faults &)> work) {
+  // Below this a thread is longer in coming than the work takes.
+  constexpr uint64_t worthSharing = 10'000;
+  // Parts small enough that threads end together.
+  constexpr uint64_t mostParts = 16;
+  uint64_t parts = ns < worthSharing ? 1 : std::min(rows, mostParts);
+  std::vector<Faults> faults(parts);
+  workers.run(parts, [&](size_t part, size_t) {
+    for (uint64_t row = rows * part / parts, end = rows * (part + 1) / parts;
+         row != end; ++row)
+      work(row, faults[part]);
+  });
+  for (const Faults &some : faults)
+    report(some);
 }

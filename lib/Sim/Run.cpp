@@ -29,7 +29,8 @@ Core::Core(const Program &program, const RunOptions &options, RunResult &result)
     : program(program), machine(program.machine), options(options),
       result(result), memory(program, options.checks),
       workers(options.threads ? options.threads
-                              : std::thread::hardware_concurrency()) {
+                              : std::thread::hardware_concurrency()),
+      packed(workers.threads()) {
   for (unsigned q = 0; q != program.queues.size(); ++q)
     streams.emplace_back(program, q);
   for (const SemaphoreInfo &s : program.semaphores)
@@ -43,6 +44,16 @@ Core::Core(const Program &program, const RunOptions &options, RunResult &result)
 static bool isGiven(BufferKind kind) {
   return kind == BufferKind::In || kind == BufferKind::InOut ||
          kind == BufferKind::Const;
+}
+
+/// Most of what this costs is the host's finding of pages.
+static void copyBytes(Workers &workers, const uint8_t *from, size_t bytes,
+                      uint8_t *to) {
+  constexpr size_t part = size_t(1) << 21;
+  workers.run((bytes + part - 1) / part, [&](size_t n, size_t) {
+    size_t begin = n * part, end = std::min(bytes, begin + part);
+    std::copy(from + begin, from + end, to + begin);
+  });
 }
 
 bool Core::load(const std::vector<std::vector<uint8_t>> &given) {
@@ -64,21 +75,22 @@ bool Core::load(const std::vector<std::vector<uint8_t>> &given) {
       return false;
     }
     Line line = memory.hbm(b);
-    std::copy(bytes.begin(), bytes.end(), line.data);
+    copyBytes(workers, bytes.data(), bytes.size(), line.data);
     if (line.written)
       Memory::markWritten(line, 0, line.size);
   }
   return true;
 }
 
-void Core::store(std::vector<std::vector<uint8_t>> &taken) const {
+void Core::store(std::vector<std::vector<uint8_t>> &taken) {
   for (unsigned b = 0; b != program.buffers.size(); ++b) {
     const Buffer &buffer = program.buffers[b];
     if (buffer.space != Space::Hbm ||
         (buffer.kind != BufferKind::Out && buffer.kind != BufferKind::InOut))
       continue;
     Line line = memory.hbm(b);
-    taken[b].assign(line.data, line.data + line.size);
+    taken[b].resize(size_t(line.size));
+    copyBytes(workers, line.data, size_t(line.size), taken[b].data());
   }
 }
 
@@ -117,6 +129,7 @@ void Core::add(unsigned s, int64_t amount) {
 
 /// The instruction's effect; its regions are worked out.
 void Core::execute() {
+  keepWeights();
   switch (current->op()) {
   case Opcode::Nop:
   case Opcode::Loop:
@@ -169,6 +182,7 @@ void Core::issue(unsigned q) {
       transfers.push_back(std::move(t));
     } else {
       execute();
+      noteWritten();
       for (const Update &u : current->updates)
         if (u.ref.present() && !stopped)
           add(streams[q].semaphore(u.ref), u.amount);
@@ -220,6 +234,7 @@ void Core::finishTransfer(size_t index) {
   when = std::move(t.when);
   std::copy(std::begin(t.regions), std::end(t.regions), regions);
   execute();
+  noteWritten();
   for (unsigned u = 0; u != 2; ++u)
     if (current->updates[u].ref.present() && !stopped)
       add(t.semaphores[u], current->updates[u].amount);

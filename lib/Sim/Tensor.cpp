@@ -41,21 +41,85 @@ void Core::loadWeights() {
   weights.partitions = w.access->partitions;
   weights.columns = columnsOf(w, pair);
   weights.rows = w.access->partitions * size_t(pair ? 2 : 1);
-  size_t rowBytes = weights.columns * w.bytes();
-  weights.bits.resize(weights.rows * rowBytes);
-  for (uint64_t p = 0; p != w.access->partitions; ++p) {
-    if (!pair) {
-      if (int64_t missing = memory.read(w, p, &weights.bits[p * rowBytes]);
-          missing >= 0)
-        reportUnwritten(w, p, missing);
-      continue;
-    }
-    read(w, p, rows[0]);
-    for (size_t half = 0; half != (pair ? 2u : 1u); ++half)
-      std::memcpy(&weights.bits[(half * w.access->partitions + p) * rowBytes],
-                  &rows[0][half * rowBytes], rowBytes);
+  ++weights.number;
+  weights.place = w;
+  weights.inPlace = !pair && Memory::isDense(*w.access);
+  Faults faults;
+  if (weights.inPlace) {
+    weights.data = memory.line(*w.access, 0).data + w.start;
+    weights.stride = memory.stride(Space::Sbuf);
+    checkWritten(w, faults);
+    return report(faults);
   }
-  weights.isPacked = false; // a transpose does not want it
+  size_t rowBytes = weights.columns * w.bytes();
+  weights.copy.resize(weights.rows * rowBytes);
+  weights.data = weights.copy.data();
+  weights.stride = ptrdiff_t(rowBytes);
+  std::vector<uint8_t> row;
+  for (uint64_t p = 0; p != w.access->partitions; ++p) {
+    read(w, p, row, faults);
+    for (size_t half = 0; half != (pair ? 2u : 1u); ++half)
+      std::memcpy(&weights.copy[(half * w.access->partitions + p) * rowBytes],
+                  &row[half * rowBytes], rowBytes);
+  }
+  report(faults);
+}
+
+/// Looks at the bytes of a dense operand without reading it.
+void Core::checkWritten(const Region &region, Faults &faults) const {
+  if (!options.checks || region.written)
+    return;
+  int64_t bytes = int64_t(region.elements() * region.bytes());
+  for (uint64_t p = 0; p != region.access->partitions; ++p)
+    if (int64_t missing = Memory::firstUnwritten(
+            memory.line(*region.access, p), region.start, region.start + bytes);
+        missing >= 0)
+      faults.push_back({&region, p, missing, nullptr});
+}
+
+/// From the first to the last byte of a row.
+static std::pair<int64_t, int64_t> rowSpan(const Region &region) {
+  int64_t low = region.start, high = low + region.bytes();
+  for (unsigned d = 0; d != region.access->rank; ++d) {
+    int64_t span = region.access->step[d] *
+                   (int64_t(region.access->count[d]) - 1) *
+                   int64_t(region.bytes());
+    (span < 0 ? low : high) += span;
+  }
+  return {low, high};
+}
+
+/// The weights are in the array since they were loaded: takes them out of sbuf
+/// before the instruction overwrites them there.
+void Core::keepWeights() {
+  if (!weights.inPlace)
+    return;
+  const Access &mine = *weights.place.access;
+  for (const OperandInfo &o : opcodeInfo(current->opcode)->operands) {
+    const Region &region = regions[o.slot];
+    if (o.mode == OperandMode::Read || !region.access ||
+        region.access->space != Space::Sbuf)
+      continue;
+    const Access &its = *region.access;
+    auto [low, high] = rowSpan(region);
+    auto [begin, end] = rowSpan(weights.place);
+    if (its.partition < mine.partition + mine.partitions &&
+        mine.partition < its.partition + its.partitions && low < end &&
+        begin < high)
+      return copyWeights();
+  }
+}
+
+void Core::copyWeights() {
+  size_t rowBytes = weights.columns * dtypeBytes(weights.dtype);
+  std::vector<uint8_t> copy(weights.rows * rowBytes);
+  for (size_t k = 0; k != weights.rows; ++k)
+    std::memcpy(&copy[k * rowBytes],
+                weights.data + ptrdiff_t(k) * weights.stride, rowBytes);
+  weights.copy = std::move(copy);
+  weights.data = weights.copy.data();
+  weights.stride = ptrdiff_t(rowBytes);
+  weights.inPlace = false;
 }
 
 bool Core::checkWeights(const Region &dst, const Region *moving) {
@@ -106,12 +170,7 @@ bool Core::checkWeights(const Region &dst, const Region *moving) {
 }
 
 void Core::checkBanks(const Region &dst) {
-  int64_t low = dst.start, high = dst.start + dst.bytes();
-  for (unsigned d = 0; d != dst.access->rank; ++d) {
-    int64_t span = dst.access->step[d] * (int64_t(dst.access->count[d]) - 1) *
-                   int64_t(dst.bytes());
-    (span < 0 ? low : high) += span;
-  }
+  auto [low, high] = rowSpan(dst);
   int64_t bank = machine.psum.bankBytes;
   int64_t banks = (high - 1) / bank - low / bank + 1;
   if (banks > machine.psum.matmulBanks)
@@ -133,6 +192,21 @@ static void forEachWord(const Region &region, Visit visit) {
   });
 }
 
+/// Gives a row's words another group when all of them have `from`.
+static bool exchange(uint32_t *words, const Region &region, uint32_t from,
+                     uint32_t to) {
+  if (!Memory::isDense(*region.access))
+    return false;
+  uint32_t *begin = words + region.start / 4, *end = begin + region.elements();
+  uint32_t differs = 0;
+  for (uint32_t *word = begin; word != end; ++word)
+    differs |= *word ^ from;
+  if (differs)
+    return false;
+  std::fill(begin, end, to);
+  return true;
+}
+
 /// Takes words out of an open group; one without words is no more. 0: none.
 void Core::leaveGroup(uint32_t group, uint64_t words) {
   auto open = openGroups.find(group);
@@ -149,6 +223,8 @@ void Core::openGroup(const Region &dst) {
   uint32_t group = ++lastGroup;
   for (uint64_t row = 0; row != dst.access->partitions; ++row) {
     uint32_t *words = groupsOf(dst, row);
+    if (exchange(words, dst, 0, group))
+      continue;
     forEachWord(dst, [&](int64_t word) {
       if (words[word] && open < 0)
         open = word, partition = row;
@@ -196,10 +272,15 @@ void Core::continueGroup(const Region &dst) {
 }
 
 void Core::closeGroup(const Region &dst) {
-  uint32_t group = 0;
+  // Most often there is one.
+  uint32_t group = groupsOf(dst, 0)[dst.start / 4];
   uint64_t count = 0; // words of `group` in a row
   for (uint64_t row = 0; row != dst.access->partitions; ++row) {
     uint32_t *words = groupsOf(dst, row);
+    if (exchange(words, dst, group, 0)) {
+      count += dst.elements();
+      continue;
+    }
     forEachWord(dst, [&](int64_t word) {
       if (words[word] != group) {
         leaveGroup(group, count);
@@ -218,13 +299,14 @@ void Core::closeGroup(const Region &dst) {
 //===----------------------------------------------------------------------===//
 
 void Core::multiply(const Moving &moving, const Sums &sums, bool start) {
-  if (!weights.isPacked)
-    weights.packed.pack(weights.bits.data(), weights.dtype, weights.rows,
-                        weights.columns);
-  weights.isPacked = true;
   Level level = bestLevel();
-  auto block = [&](size_t n) {
-    multiplyBlock(level, weights.packed, moving, n * columnBlock, sums, start);
+  auto block = [&](size_t n, size_t thread) {
+    Packed &mine = packed[thread];
+    if (mine.number != weights.number)
+      mine.weights.pack(weights.data, weights.stride, weights.dtype,
+                        weights.rows, weights.columns);
+    mine.number = weights.number;
+    multiplyBlock(level, mine.weights, moving, n * columnBlock, sums, start);
   };
   size_t blocks = (moving.columns + columnBlock - 1) / columnBlock;
   // Below this a thread is longer in coming than the work takes.
@@ -232,7 +314,7 @@ void Core::multiply(const Moving &moving, const Sums &sums, bool start) {
   if (weights.rows * weights.columns * moving.columns >= worthSharing)
     return workers.run(blocks, block);
   for (size_t n = 0; n != blocks; ++n)
-    block(n);
+    block(n, 0);
 }
 
 void Core::matmul() {
@@ -247,26 +329,23 @@ void Core::matmul() {
   uint64_t partitions = moving.access->partitions;
 
   Moving x{nullptr, ptrdiff_t(n * size), moving.access->dtype, n};
-  std::vector<uint8_t> gathered;
+  std::vector<uint8_t> gathered, row;
+  Faults faults;
   if (!pair && Memory::isDense(*moving.access)) {
     x.data = memory.line(*moving.access, 0).data + moving.start;
     x.stride = memory.stride(Space::Sbuf);
-    for (uint64_t p = 0; p != partitions && options.checks; ++p)
-      if (int64_t missing = Memory::firstUnwritten(
-              memory.line(*moving.access, p), moving.start,
-              moving.start + int64_t(n * size));
-          missing >= 0)
-        reportUnwritten(moving, p, missing);
+    checkWritten(moving, faults);
   } else {
     gathered.resize(k * n * size);
     x.data = gathered.data();
     for (uint64_t p = 0; p != partitions; ++p) {
-      read(moving, p, rows[1]);
+      read(moving, p, row, faults);
       for (size_t half = 0; half != (pair ? 2u : 1u); ++half)
         std::memcpy(&gathered[(half * partitions + p) * n * size],
-                    &rows[1][half * n * size], n * size);
+                    &row[half * n * size], n * size);
     }
   }
+  report(faults);
   result.multiplyAdds += uint64_t(k) * m * n;
   if (options.checks) {
     checkBanks(dst);
@@ -278,7 +357,7 @@ void Core::matmul() {
              {memory.line(*dst.access, 0).data + dst.start,
               memory.stride(Space::Psum)},
              start);
-    for (uint64_t p = 0; p != m && options.checks && start; ++p)
+    for (uint64_t p = 0; p != m && options.checks && start && !dst.written; ++p)
       Memory::markWritten(memory.line(*dst.access, p), dst.start,
                           dst.start + int64_t(n * sizeof(float)));
   } else {
@@ -303,17 +382,21 @@ void Core::transpose() {
   DType from = weights.dtype, to = dst.access->dtype;
   unsigned size = dst.bytes(), weightBytes = dtypeBytes(from);
   std::vector<uint8_t> row(weights.rows * size);
+  Faults faults;
   std::vector<float> values(weights.rows * weights.columns);
-  toFloats(weights.bits.data(), from, values.size(), values.data());
+  if (weights.inPlace)
+    copyWeights();
+  toFloats(weights.data, from, values.size(), values.data());
   for (uint64_t m = 0; m != weights.columns; ++m) {
     for (size_t k = 0; k != weights.rows; ++k) {
       size_t at = k * weights.columns + m;
-      uint64_t bits = loadBits(&weights.bits[at * weightBytes], from);
+      uint64_t bits = loadBits(&weights.copy[at * weightBytes], from);
       bool isNaN = std::isnan(values[at]);
       if (from != to || (isNaN && !machine.tensor.exactTranspose))
         bits = fromFloat(values[at], to, /*saturate=*/false);
       storeBits(&row[k * size], to, bits);
     }
-    write(dst, m, row.data());
+    write(dst, m, row.data(), faults);
   }
+  report(faults);
 }

@@ -8,13 +8,14 @@
 //   dma_gather: index [2, 0] of rows a b c   ->   c a
 //
 // Rows are read and written one after another, except in a transpose, which
-// needs all of them first.
+// needs all of them first. Threads share rows that cannot meet.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Core.h"
 #include "Values.h"
 
+#include <cstdlib>
 #include <cstring>
 
 using namespace facet;
@@ -50,31 +51,56 @@ static bool areApart(const Access &a, const Access &b) {
   return a.space != b.space || (a.space == Space::Hbm && a.buffer != b.buffer);
 }
 
+/// Rows that are written have no byte in common, and no byte of Memory's bits.
+static bool rowsAreApart(const Region &dst) {
+  const Access &a = *dst.access;
+  if (a.space != Space::Hbm)
+    return true; // each has its own partition
+  uint64_t bytes = dst.elements() * dst.bytes();
+  uint64_t step = uint64_t(std::abs(a.rowStep)) * dst.bytes();
+  return Memory::isDense(a) && step >= bytes && step % 8 == 0 &&
+         dst.start % 8 == 0;
+}
+
+/// About what a transfer takes here.
+static uint64_t nsToMove(const Region &dst, uint64_t rowCount) {
+  return rowCount * dst.elements() * dst.bytes() / 8;
+}
+
+/// `direct`: same type, apart, and dst is dense. Most bytes of a program come this
+/// way: one copy, not three.
+void Core::moveRow(const Region &dst, uint64_t dstRow, const Region &src,
+                   uint64_t srcRow, bool direct, Faults &faults) {
+  if (direct) {
+    Line line = memory.line(*dst.access, dstRow);
+    int64_t begin = Memory::rowStart(dst, dstRow);
+    int64_t missing = memory.read(src, srcRow, line.data + begin);
+    if (missing >= 0)
+      faults.push_back({&src, srcRow, missing, nullptr});
+    checkClosed(src, srcRow, "reads", faults);
+    checkClosed(dst, dstRow, "writes", faults);
+    if (line.written && !dst.written)
+      Memory::markWritten(line, begin,
+                          begin + int64_t(dst.elements() * dst.bytes()));
+    return;
+  }
+  static thread_local std::vector<uint8_t> from, to;
+  read(src, srcRow, from, faults);
+  convertRow(from, src.access->dtype, to, dst.access->dtype, dst.elements(),
+             current->has(flag::saturate));
+  write(dst, dstRow, to.data(), faults);
+}
+
 void Core::transferCopy() {
   const Region &dst = regions[0], &src = regions[1];
   uint64_t rowCount = dst.access->partitions;
-  // Most bytes of a program come this way: one copy, not three.
-  bool direct = src.access->dtype == dst.access->dtype &&
-                Memory::isDense(*dst.access) &&
-                areApart(*src.access, *dst.access);
-  int64_t rowBytes = int64_t(dst.elements() * dst.bytes());
-  for (uint64_t row = 0; direct && row != rowCount; ++row) {
-    Line line = memory.line(*dst.access, row);
-    int64_t begin = Memory::rowStart(dst, row);
-    int64_t missing = memory.read(src, row, line.data + begin);
-    if (missing >= 0)
-      reportUnwritten(src, row, missing);
-    checkClosed(src, row, "reads");
-    checkClosed(dst, row, "writes");
-    if (line.written)
-      Memory::markWritten(line, begin, begin + rowBytes);
-  }
-  for (uint64_t row = 0; !direct && row != rowCount; ++row) {
-    read(src, row, rows[1]);
-    convertRow(rows[1], src.access->dtype, rows[0], dst.access->dtype,
-               dst.elements(), current->has(flag::saturate));
-    write(dst, row, rows[0].data());
-  }
+  bool apart = areApart(*src.access, *dst.access);
+  bool direct = apart && src.access->dtype == dst.access->dtype &&
+                Memory::isDense(*dst.access);
+  uint64_t ns = apart && rowsAreApart(dst) ? nsToMove(dst, rowCount) : 0;
+  shareRows(rowCount, ns, [&](uint64_t row, Faults &faults) {
+    moveRow(dst, row, src, row, direct, faults);
+  });
   countBytes(src, rowCount);
   countBytes(dst, rowCount);
 }
@@ -82,16 +108,19 @@ void Core::transferCopy() {
 void Core::transferTranspose() {
   const Region &dst = regions[0], &src = regions[1];
   size_t size = src.bytes(), n = src.elements(), p = src.access->partitions;
-  std::vector<uint8_t> all(p * n * size), row(p * size);
+  std::vector<uint8_t> all(p * n * size), row;
+  Faults faults;
   for (size_t r = 0; r != p; ++r) {
-    read(src, r, rows[1]);
-    std::memcpy(&all[r * n * size], rows[1].data(), n * size);
+    read(src, r, row, faults);
+    std::memcpy(&all[r * n * size], row.data(), n * size);
   }
+  row.resize(p * size);
   for (size_t e = 0; e != n; ++e) {
     for (size_t r = 0; r != p; ++r)
       std::memcpy(&row[r * size], &all[(r * n + e) * size], size);
-    write(dst, e, row.data());
+    write(dst, e, row.data(), faults);
   }
+  report(faults);
   countBytes(src, p);
   countBytes(dst, n);
 }
@@ -100,9 +129,12 @@ void Core::transferGather() {
   const Region &dst = regions[0], &src = regions[1], &index = regions[2];
   uint64_t rowCount = dst.access->partitions;
   std::vector<int32_t> indices;
+  std::vector<uint8_t> bits;
   for (uint64_t row = 0; row != rowCount; ++row) {
-    read(index, row, rows[2]);
-    indices.push_back(toInt(loadBits(rows[2].data(), DType::I32), DType::I32));
+    Faults faults;
+    read(index, row, bits, faults);
+    report(faults);
+    indices.push_back(toInt(loadBits(bits.data(), DType::I32), DType::I32));
     if (indices[row] < 0 || uint32_t(indices[row]) >= src.access->partitions) {
       find("SIM-INDEX",
            "index " + Twine(row) + " is " + Twine(indices[row]) + ", src has " +
@@ -111,12 +143,13 @@ void Core::transferGather() {
       return;
     }
   }
-  for (uint64_t row = 0; row != rowCount; ++row) {
-    read(src, uint64_t(indices[row]), rows[1]);
-    convertRow(rows[1], src.access->dtype, rows[0], dst.access->dtype,
-               dst.elements(), current->has(flag::saturate));
-    write(dst, row, rows[0].data());
-  }
+  bool apart = areApart(*src.access, *dst.access);
+  bool direct = apart && src.access->dtype == dst.access->dtype &&
+                Memory::isDense(*dst.access);
+  uint64_t ns = apart && rowsAreApart(dst) ? nsToMove(dst, rowCount) : 0;
+  shareRows(rowCount, ns, [&](uint64_t row, Faults &faults) {
+    moveRow(dst, row, src, uint64_t(indices[row]), direct, faults);
+  });
   countBytes(src, rowCount);
   countBytes(index, rowCount);
   countBytes(dst, rowCount);

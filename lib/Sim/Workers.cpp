@@ -1,7 +1,11 @@
 //===- Workers.cpp - threads that share the parts of an instruction -------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-//   matmul, 512 columns   ->   16 blocks of 32, taken one by one by whoever is free
+//   matmul, 512 columns   ->   16 blocks of 32: the first thread takes 0, 1, ...,
+//                              the second 8, 9, ..., then each what others left
+//
+// So a part is most often done by the thread that did it in the instruction before,
+// whose cache has the sums that it adds to.
 //
 // An instruction is over in some ten microseconds, so a thread without work looks
 // for some for a while before it sleeps. On a busy host it may come too late; then
@@ -29,16 +33,19 @@ Workers::~Workers() {
     stopping = true;
   }
   wake.notify_all();
-  for (std::thread &thread : threads)
+  for (std::thread &thread : others)
     thread.join();
 }
 
-void Workers::takeParts() {
-  for (size_t n; (n = next.fetch_add(1)) < parts;)
-    part(n);
+void Workers::takeParts(size_t self) {
+  for (size_t t = 0; t != count; ++t) {
+    size_t whose = (self + t) % count, end = parts * (whose + 1) / count;
+    for (size_t n; (n = next[whose].part.fetch_add(1)) < end;)
+      part(n, self);
+  }
 }
 
-void Workers::work() {
+void Workers::work(size_t self) {
   uint64_t done = 0; // number of the last work, with `open`
   for (;;) {
     uint64_t now = state;
@@ -61,7 +68,7 @@ void Workers::work() {
     while ((now & open) && (now & ~inside) != done)
       if (state.compare_exchange_weak(now, now + 1)) {
         done = now & ~inside;
-        takeParts();
+        takeParts(self);
         --state;
       }
   }
@@ -69,20 +76,22 @@ void Workers::work() {
 
 void Workers::start() {
   for (unsigned t = 1; t < count; ++t)
-    threads.emplace_back([this] { work(); });
+    others.emplace_back([this, t] { work(t); });
 }
 
-void Workers::run(size_t partCount, llvm::function_ref<void(size_t)> function) {
+void Workers::run(size_t partCount,
+                  llvm::function_ref<void(size_t, size_t)> function) {
   if (count == 1 || partCount <= 1) {
     for (size_t n = 0; n != partCount; ++n)
-      function(n);
+      function(n, 0);
     return;
   }
-  if (threads.empty())
+  if (others.empty())
     start();
   parts = partCount;
   part = function;
-  next = 0;
+  for (size_t t = 0; t != count; ++t)
+    next[t].part = parts * t / count;
   uint64_t number = (state & ~inside & ~open) + step;
   state = number | open;
   if (sleepers) {
@@ -91,7 +100,7 @@ void Workers::run(size_t partCount, llvm::function_ref<void(size_t)> function) {
     }
     wake.notify_all();
   }
-  takeParts();
+  takeParts(0);
   state &= ~open;
   for (unsigned i = 0; state & inside; ++i)
     i < patience ? pause() : std::this_thread::yield();

@@ -19,26 +19,33 @@ namespace facet::sim {
 class Workers {
 public:
   /// Started with the first work.
-  explicit Workers(unsigned threads) : count(threads ? threads : 1) {}
+  explicit Workers(unsigned threads)
+      : count(threads ? threads : 1), next(count) {}
   ~Workers();
   Workers(const Workers &) = delete;
   Workers &operator=(const Workers &) = delete;
 
-  /// Calls part(0) ... part(parts - 1), the caller's thread among the callers.
-  void run(size_t parts, llvm::function_ref<void(size_t)> part);
+  size_t threads() const { return count; }
+  /// Calls part(n, t) for each n below `parts`, t telling the threads apart; the
+  /// caller's is 0 and among them.
+  void run(size_t parts, llvm::function_ref<void(size_t n, size_t t)> part);
 
 private:
   void start();
-  void work();
-  void takeParts();
+  void work(size_t self);
+  void takeParts(size_t self);
 
   unsigned count;
-  std::vector<std::thread> threads;
+  std::vector<std::thread> others;
 
   // The work at hand; changed only while nobody is inside.
   size_t parts = 0;
-  llvm::function_ref<void(size_t)> part;
-  std::atomic<size_t> next{0};
+  llvm::function_ref<void(size_t, size_t)> part;
+  /// The next part of those that each thread begins with.
+  struct alignas(64) Next {
+    std::atomic<size_t> part{0};
+  };
+  std::vector<Next> next;
 
   /// Number of the work, whether one may still enter, and how many are inside.
   std::atomic<uint64_t> state{0};

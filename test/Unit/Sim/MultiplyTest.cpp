@@ -76,7 +76,7 @@ TEST(Multiply, all_levels_give_the_bits_of_scalar_fma) {
             wanted[i] = canonical(start ? t : before[i] + t);
           }
           PackedWeights weights;
-          weights.pack(w.data(), dtype, k, m);
+          weights.pack(w.data(), ptrdiff_t(m * size), dtype, k, m);
           Moving moving{x.data(), ptrdiff_t(n * size), dtype, n};
           for (Level level :
                {Level::Plain, Level::Avx2, Level::Avx512, Level::Bf16}) {
