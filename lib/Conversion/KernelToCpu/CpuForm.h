@@ -59,13 +59,15 @@ private:
                                            mlir::ValueRange start,
                                            LaneFold body, int64_t chains = 1);
 
-  // ContractionStage.cpp
+  // Scratch.cpp
   void addPanels(ContractionStage &stage);
+  unsigned addPanel(ContractionStage &stage, std::optional<unsigned> outer,
+                    int64_t block, int64_t unit, llvm::ArrayRef<unsigned> k);
+
+  // ContractionStage.cpp
   void emitContraction(ContractionStage &stage);
   void emitTask(ContractionStage &stage, mlir::Value task, Num from, Num size,
                 mlir::Block *block);
-  unsigned addPanel(ContractionStage &stage, std::optional<unsigned> outer,
-                    int64_t block, int64_t unit, llvm::ArrayRef<unsigned> k);
 
   int64_t lanes; // of 32 bits
   llvm::DenseMap<mlir::Operation *, Form> forms;

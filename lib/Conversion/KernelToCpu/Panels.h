@@ -1,0 +1,50 @@
+//===- Panels.h - operands copied to where tiles read them ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef FACET_LIB_CONVERSION_KERNELTOCPU_PANELS_H
+#define FACET_LIB_CONVERSION_KERNELTOCPU_PANELS_H
+
+#include "Walk.h"
+
+namespace facet::cpu {
+
+/// An operand where it is: where it starts for one m (n) and k, and its steps.
+struct InPlace {
+  mlir::Value base, outerStep, kStep; ///< in elements
+};
+
+/// Writes the panels of one contraction, as `plan` wants them.
+class Panels {
+public:
+  /// `columnSums`: where Σ_k b of each column goes, if a is packed shifted.
+  Panels(Walk &walk, ContractionAttr plan, mlir::Value columnSums);
+
+  /// Columns jc.. of b to `target`: [jr][k][NR], zeros behind the last column.
+  void packB(mlir::Value target, Num jc, Num columns);
+  /// Rows ic.. of a to `target`: [ir][k][MR]; rows behind the last are never read.
+  void packA(mlir::Value target, Num ic, Num rows);
+  /// The elements of `input`, read where they are. `outer` is its m or n.
+  InPlace inPlace(unsigned input, std::optional<unsigned> outer);
+
+private:
+  mlir::Value product(llvm::ArrayRef<mlir::Value> factors, LanePoint &point);
+  mlir::Value narrow(Num value);
+  mlir::Value groupOfB(Num column, mlir::Value mask, mlir::Value exist);
+  void sumColumns(mlir::Value panel, Num jr);
+  void packPanelB(Num jc, Num jr, Num columns, mlir::Value panel);
+  mlir::Value groupsOfA(Num value, mlir::Value mask);
+
+  Walk &walk;
+  Frame &frame;
+  LocBuilder &b;
+  Contraction &c;
+  ContractionAttr plan;
+  Dot dot;
+  int64_t lanes, group;
+  mlir::Value columnSums;
+  mlir::Value ones; // a group of them
+};
+
+} // namespace facet::cpu
+
+#endif // FACET_LIB_CONVERSION_KERNELTOCPU_PANELS_H

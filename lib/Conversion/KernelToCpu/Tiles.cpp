@@ -1,0 +1,320 @@
+//===- Tiles.cpp - the micro-kernels of a block, and what follows the sums ===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//   for jr in steps of NR, for ir in steps of MR:
+//     micro-kernel over the block of k, from the sums so far; behind the last one
+//     the epilogue and the store
+//
+// Rows that are left over go to micro-kernels of 8, 4, 2, 1 rows, columns to one with
+// fewer vectors whose last store is masked: exact sizes, no padded reads.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Tiles.h"
+#include "facet/Dialect/Kernel/IR/Operations.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace facet;
+using namespace facet::cpu;
+using namespace mlir;
+using kernel::StructuredOpInterface;
+
+namespace {
+
+/// The map behind a contraction, with the sums given instead of read.
+class EpiloguePoint : public LanePoint {
+public:
+  EpiloguePoint(Frame &frame, kernel::MapOp map, unsigned sumsInput,
+                llvm::ArrayRef<Value> iterators, LaneRange range, Value sums)
+      : LanePoint(frame, cast<StructuredOpInterface>(map.getOperation()),
+                  iterators, range),
+        sumsInput(sumsInput), sums(sums) {}
+
+protected:
+  Value read(unsigned input, llvm::ArrayRef<Value> index,
+             Value guard) override {
+    return input == sumsInput ? sums : LanePoint::read(input, index, guard);
+  }
+
+private:
+  unsigned sumsInput;
+  Value sums;
+};
+
+} // namespace
+
+Tiles::Tiles(Walk &walk, const ContractionStage &stage,
+             std::optional<Storage> partial)
+    : walk(walk), frame(walk.frame), b(walk.b), c(walk.c),
+      epilogue(stage.epilogue), plan(stage.plan), lanes(plan.getLanes()),
+      partial(std::move(partial)) {}
+
+//===----------------------------------------------------------------------===//
+// Sums
+//===----------------------------------------------------------------------===//
+
+/// The sums of one row and vector: through the epilogue, to memory.
+void Tiles::finish(Value sums, Num m, Num n, Value mask) {
+  llvm::SmallVector<Value> iterators = place(m, n);
+  unsigned numParallel = walk.op.getNumParallel();
+  if (!epilogue) {
+    llvm::SmallVector<Value> index = iterators;
+    index.resize(numParallel);
+    storeLanes(b, frame.tensors[c.reduce.getResult(0)], index, c.n.back(),
+               lanes, mask, sums);
+    return;
+  }
+  llvm::SmallVector<Value> index(numParallel);
+  for (unsigned i = 0; i < numParallel; ++i)
+    index[epilogue->iterators[i]] = iterators[i];
+  unsigned lane = epilogue->iterators[c.n.back()];
+  kernel::MapOp map = epilogue->map;
+  EpiloguePoint point(frame, map, epilogue->sumsInput, index,
+                      {lane, lanes, mask}, sums);
+  for (auto [value, result] : llvm::zip_equal(point.body(), map.getResults()))
+    storeLanes(b, frame.tensors[result], index, lane, lanes, mask, value);
+}
+
+/// Iterators of the reduction at one row and the first column of a vector.
+llvm::SmallVector<Value> Tiles::place(Num m, Num n) {
+  llvm::SmallVector<Value> iterators = walk.at;
+  if (!c.m.empty())
+    iterators[c.m.back()] = m;
+  iterators[c.n.back()] = n;
+  return iterators;
+}
+
+Value Tiles::initialSum(Num m, Num n, Value mask) {
+  llvm::SmallVector<Value> index = place(m, n);
+  index.resize(walk.op.getNumParallel());
+  return loadLanes(b, frame.tensors[c.reduce.getInits()[0]], index, c.n.back(),
+                   lanes, mask);
+}
+
+llvm::SmallVector<Value> Tiles::placeOfPartial(Num m, Num n) {
+  llvm::SmallVector<Value> index = place(m, n);
+  if (!partial) {
+    index.resize(walk.op.getNumParallel());
+    return index;
+  }
+  llvm::SmallVector<Value> scratch;
+  for (unsigned i : c.m)
+    scratch.push_back(index[i]);
+  scratch.push_back(n - columnBase);
+  return scratch;
+}
+
+/// The map behind the sums calls functions, each dozens of instructions long.
+bool Tiles::hasLongEpilogue() {
+  if (!epilogue)
+    return false;
+  return llvm::any_of(epilogue->map.getBody().front(), [](Operation &inner) {
+    std::optional<loops::Function> function = loops::functionOf(&inner);
+    return function && *function != loops::Function::Sqrt;
+  });
+}
+
+/// The same for all sums of a tile, by way of the stack: one body instead of one per
+/// sum, at the price of a store and a load.
+void Tiles::finishInLoop(ValueRange sums, const Sliver &sliver, Num m0) {
+  auto type = cast<VectorType>(sums[0].getType());
+  int64_t bytes = lanes * walk.element.getIntOrFloatBitWidth() / 8;
+  if (!onStack) // one for all tiles
+    onStack = walk.allocate(type, plan.getRows() * plan.getVectors(), bytes);
+  auto place = [&](Num i) {
+    return LLVM::GEPOp::create(b, onStack.getType(), type, onStack,
+                               llvm::ArrayRef<LLVM::GEPArg>{i.get()});
+  };
+  for (auto [i, sum] : llvm::enumerate(sums))
+    LLVM::StoreOp::create(b, sum, place(frame.i64(i)), bytes);
+  int64_t vectors = sliver.vectors;
+  Num rows = frame.i64(sums.size() / vectors);
+  loops::forNest(b, {rows, frame.i64(vectors)}, [&](llvm::ArrayRef<Value> at) {
+    Num r = frame.num(at[0]), v = frame.num(at[1]);
+    Value sum = LLVM::LoadOp::create(b, type, place(r * vectors + v), bytes);
+    Value here = sliver.mask;
+    if (here && vectors > 1) // of the last vector alone
+      here = frame.num(here) | (v != vectors - 1);
+    finish(sum, m0 + r, sliver.n0 + v * lanes, here);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+void Tiles::tile(const Sliver &sliver, int64_t rows, Num m0, Value a,
+                 Value aRow, Value aStep) {
+  int64_t vectors = sliver.vectors;
+  auto type = VectorType::get({lanes}, walk.element);
+  llvm::SmallVector<Type> types(rows * vectors, type);
+  auto forSums =
+      [&](llvm::function_ref<void(int64_t i, Num m, Num n, Value)> body) {
+        for (int64_t r = 0; r < rows; ++r)
+          for (int64_t v = 0; v < vectors; ++v)
+            body(r * vectors + v, m0 + r, sliver.n0 + v * lanes,
+                 v == vectors - 1 ? sliver.mask : Value());
+      };
+  unsigned lane = partial ? c.m.size() : c.n.back();
+  auto start = [&] {
+    llvm::SmallVector<Value> sums;
+    forSums([&](int64_t, Num m, Num n, Value mask) {
+      sums.push_back(initialSum(m, n, mask));
+    });
+    return sums;
+  };
+  llvm::SmallVector<Value> inits;
+  if (!walk.isFirst) {
+    inits = start();
+  } else {
+    auto ifOp = scf::IfOp::create(b, types, walk.isFirst, /*addThenBlock=*/true,
+                                  /*addElseBlock=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(ifOp.thenBlock());
+    scf::YieldOp::create(b, start());
+    b.setInsertionPointToStart(ifOp.elseBlock());
+    llvm::SmallVector<Value> sums;
+    forSums([&](int64_t, Num m, Num n, Value mask) {
+      sums.push_back(
+          loadLanes(b, partialSums(), placeOfPartial(m, n), lane, lanes, mask));
+    });
+    scf::YieldOp::create(b, sums);
+    inits.assign(ifOp.result_begin(), ifOp.result_end());
+  }
+  for (int64_t v = 0; sliver.columnSums && v < vectors; ++v) {
+    // a was packed 128 too large (or too small, if b is the unsigned one).
+    Num excess =
+        Num(b, LLVM::LoadOp::create(
+                   b, type,
+                   walk.pointer(sliver.columnSums, frame.i64(v * lanes)), 64))
+        << 7;
+    for (int64_t r = 0; r < rows; ++r) {
+      Num init = frame.num(inits[r * vectors + v]);
+      inits[r * vectors + v] =
+          plan.getDot() == Dot::U8S8 ? init - excess : init + excess;
+    }
+  }
+  Value readMask = operands.b ? sliver.mask : Value();
+  auto kernel = MicroKernelOp::create(
+      b, types, plan.getDot(), rows, vectors, lanes, a, aRow, aStep, sliver.b,
+      sliver.bStep, walk.depth(), readMask, inits);
+  auto end = [&] {
+    if (rows * vectors > 1 && hasLongEpilogue())
+      return finishInLoop(kernel.getResults(), sliver, m0);
+    forSums([&](int64_t i, Num m, Num n, Value mask) {
+      finish(kernel.getResult(i), m, n, mask);
+    });
+  };
+  // Without a scratch, the sums so far and the last ones go to the same place.
+  if (!walk.isLast || !partial)
+    return end();
+  auto ifOp = scf::IfOp::create(b, walk.isLast, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(ifOp.thenBlock());
+  end();
+  b.setInsertionPointToStart(ifOp.elseBlock());
+  forSums([&](int64_t i, Num m, Num n, Value mask) {
+    storeLanes(b, *partial, placeOfPartial(m, n), lane, lanes, mask,
+               kernel.getResult(i));
+  });
+}
+
+void Tiles::rowsOf(const Sliver &sliver, Num ic, Num rows) {
+  int64_t full = plan.getRows();
+  auto emit = [&](int64_t count, Num r) {
+    Value a, aRow, aStep;
+    if (operands.a) {
+      aRow = operands.a->outerStep;
+      aStep = operands.a->kStep;
+      a = walk.pointer(operands.a->base, (ic + r) * frame.num(aRow));
+    } else {
+      // Blocks are spaced by MR rows; within one, r counts from its start.
+      Num block = loops::quotient(r, full);
+      Num within = r - block * full;
+      aRow = walk.one();
+      aStep = frame.i64(full);
+      a = walk.pointer(operands.aPanel, block * full * walk.depth() + within);
+    }
+    tile(sliver, count, ic + r, a, aRow, aStep);
+  };
+  std::optional<int64_t> total = known(rows);
+  Num done = frame.i64(0);
+  if (!total || *total >= full) {
+    done = total ? frame.i64(*total / full * full)
+                 : loops::quotient(rows, full) * full;
+    if (total && *total < 2 * full) {
+      emit(full, frame.i64(0));
+    } else {
+      auto loop = scf::ForOp::create(b, frame.i64(0), done, frame.i64(full));
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(loop.getBody());
+      emit(full, frame.num(loop.getInductionVar()));
+    }
+  }
+  int64_t power = 1;
+  while (power * 2 < full)
+    power *= 2;
+  Num r = done;
+  for (; power > 0; power /= 2) {
+    if (total) {
+      if ((*total % full) & power) {
+        emit(power, r);
+        r = r + power;
+      }
+      continue;
+    }
+    Num wanted = ((rows - done) & power) != 0;
+    loops::ifHolds(b, wanted, [&] { emit(power, r); });
+    r = r + loops::select(wanted, frame.i64(power), frame.i64(0));
+  }
+}
+
+void Tiles::compute(const Operands &given, Num jc, Num columns, Num ic,
+                    Num rows) {
+  operands = given;
+  columnBase = jc;
+  auto sliver = [&](int64_t vectors, Num jr, Value mask) {
+    Sliver here{vectors, jc + jr, {}, {}, mask, {}};
+    if (operands.b) {
+      here.b = walk.pointer(operands.b->base, jc + jr);
+      here.bStep = operands.b->kStep;
+    } else {
+      here.b = walk.pointer(operands.bPanel, jr * walk.depth());
+      here.bStep = frame.i64(plan.getColumns());
+    }
+    if (operands.columnSums)
+      here.columnSums = walk.pointer(operands.columnSums, jr);
+    rowsOf(here, ic, rows);
+  };
+  std::optional<int64_t> total = known(columns);
+  int64_t full = plan.getColumns();
+  Num done = frame.i64(0);
+  if (!total || *total >= full) {
+    done = total ? frame.i64(*total / full * full)
+                 : loops::quotient(columns, full) * full;
+    auto loop = scf::ForOp::create(b, frame.i64(0), done, frame.i64(full));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    sliver(plan.getVectors(), frame.num(loop.getInductionVar()), Value());
+  }
+  if (total && *total % full == 0)
+    return;
+  Num rest = columns - done;
+  for (int64_t vectors = 1; vectors <= plan.getVectors(); ++vectors) {
+    int64_t low = (vectors - 1) * lanes, high = vectors * lanes;
+    if (total) {
+      int64_t left = *total % full;
+      if (left <= low || left > high)
+        continue;
+      sliver(vectors, done,
+             left == high ? Value()
+                          : maskBelow(b, frame.i64(left - low), lanes));
+      continue;
+    }
+    Num wanted = (rest > low) & (rest <= high);
+    loops::ifHolds(b, wanted, [&] {
+      sliver(vectors, done, maskBelow(b, rest - low, lanes));
+    });
+  }
+}
