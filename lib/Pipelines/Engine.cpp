@@ -1,7 +1,7 @@
 //===- Engine.cpp - the road to a matrix engine ---------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-//   kernel.func ─ simplify, decompose softmax ─ KernelToEngine ─ EmitEngine ─▶ Program
+//   kernel.func ─ simplify, decompose softmax ─ plan ─ KernelToEngine ─ EmitEngine ─▶ Program
 //
 //===----------------------------------------------------------------------===//
 
@@ -9,6 +9,7 @@
 #include "facet/Conversion/KernelToEngine.h"
 #include "facet/Dialect/Kernel/Transforms/Passes.h"
 #include "facet/Isa/Check.h"
+#include "facet/Planner/Engine/Planner.h"
 #include "facet/Target/EmitEngine.h"
 #include "mlir/Pass/PassManager.h"
 
@@ -26,7 +27,11 @@ FailureOr<engine::ProgramOp> facet::lowerToEngine(kernel::FuncOp kernel,
   if (failed(passes.run(module)))
     return failure();
   kernel = module.lookupSymbol<kernel::FuncOp>(name);
-  FailureOr<engine::ProgramOp> program = convertKernelToEngine(kernel, machine);
+  FailureOr<engine::PlanAttr> plan = engine::planKernel(kernel, machine);
+  if (failed(plan))
+    return failure();
+  FailureOr<engine::ProgramOp> program =
+      convertKernelToEngine(kernel, *plan, machine);
   if (succeeded(program))
     kernel.erase();
   return program;

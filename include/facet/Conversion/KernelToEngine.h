@@ -11,11 +11,12 @@
 namespace facet {
 
 /// Emits an engine.program of the kernel's name behind `kernel`, whose sizes are all
-/// fixed. Contractions run on the tensor engine with the map behind them on the sums
+/// fixed, as `plan` says, which must fit it. Contractions run on the tensor engine with the map behind them on the sums
 /// in PSUM; other statements run tile by tile on the vector and scalar engines. What
 /// the machine cannot do is an error at the statement, with a way out.
 llvm::FailureOr<engine::ProgramOp>
-convertKernelToEngine(kernel::FuncOp kernel, const Machine &machine);
+convertKernelToEngine(kernel::FuncOp kernel, engine::PlanAttr plan,
+                      const Machine &machine);
 
 } // namespace facet
 

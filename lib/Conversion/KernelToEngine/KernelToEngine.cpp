@@ -1,7 +1,7 @@
 //===- KernelToEngine.cpp - kernels become engine programs ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Statement by statement, each a stage that ends in a barrier: a contraction with the
+// Stage by stage of the plan, each ended by a barrier: a contraction with the
 // map behind it, or a map or reduction by itself. What passes from one stage to the
 // next lies in a scratch buffer of HBM.
 //
@@ -12,6 +12,7 @@
 #include "Lowering.h"
 #include "Stages.h"
 #include "facet/Conversion/Passes.h"
+#include "facet/Planner/Engine/Planner.h"
 
 namespace facet {
 #define GEN_PASS_DEF_CONVERTKERNELTOENGINEPASS
@@ -26,8 +27,9 @@ using kernel::StructuredOpInterface;
 namespace {
 class Conversion {
 public:
-  Conversion(kernel::FuncOp kernel, ProgramOp program, const Machine &machine)
-      : kernel(kernel), lowering(kernel, program, machine) {}
+  Conversion(kernel::FuncOp kernel, PlanAttr plan, ProgramOp program,
+             const Machine &machine)
+      : kernel(kernel), plan(plan), lowering(kernel, program, machine) {}
   LogicalResult run();
 
 private:
@@ -37,6 +39,7 @@ private:
   LogicalResult declareScratch(StructuredOpInterface op);
 
   kernel::FuncOp kernel;
+  PlanAttr plan;
   Lowering lowering;
 };
 } // namespace
@@ -132,22 +135,13 @@ LogicalResult Conversion::declareScratch(StructuredOpInterface op) {
 LogicalResult Conversion::run() {
   if (failed(declareParams()) || failed(declareResults()))
     return failure();
-  // A contraction waits for the map behind it.
-  llvm::DenseMap<Operation *, Contraction> contractions;
-  llvm::DenseMap<Operation *, Operation *> behind; // map -> reduce
-  for (auto reduce : kernel.getBody().getOps<kernel::ReduceOp>()) {
-    std::optional<Contraction> contraction =
-        matchContraction(reduce, lowering.machine);
-    if (!contraction)
-      continue;
-    // Of several sums that one map reads, the first is still in PSUM.
-    if (contraction->epilogue && behind.contains(contraction->epilogue->map))
-      contraction->epilogue.reset();
-    if (!suitsTensorEngine(*contraction))
-      continue;
-    if (contraction->epilogue)
-      behind[contraction->epilogue->map] = reduce;
-    contractions[reduce] = *contraction;
+  SmallVector<StructuredOpInterface> ops = numberedOps(kernel);
+  llvm::DenseMap<Operation *, StageAttr> stages; // by the op each stands at
+  llvm::DenseSet<Operation *> inside;            // sums that a map stands for
+  for (StageAttr stage : plan.getStages()) {
+    stages[ops[stage.getOps().back()]] = stage;
+    if (stage.getOps().size() > 1)
+      inside.insert(ops[stage.getOps().front()]);
   }
   bool first = true;
   for (Operation &statement : kernel.getBody().front()) {
@@ -159,8 +153,7 @@ LogicalResult Conversion::run() {
       return statement.emitError("'")
              << statement.getName() << "' is not lowered by the engine road";
     }
-    auto contraction = contractions.find(&statement);
-    if (contraction != contractions.end() && contraction->second.epilogue)
+    if (inside.contains(op))
       continue; // with its map
     if (failed(declareScratch(op)))
       return failure();
@@ -168,27 +161,27 @@ LogicalResult Conversion::run() {
       BarrierOp::create(lowering.builder, lowering.location);
     first = false;
     lowering.location = statement.getLoc();
-    LogicalResult done = success();
-    if (Operation *reduce = behind.lookup(&statement))
-      done = emitContraction(lowering, contractions.find(reduce)->second);
-    else if (contraction != contractions.end())
-      done = emitContraction(lowering, contraction->second);
-    else
-      done = emitElementwise(lowering, op);
-    if (failed(done))
+    StageAttr stage = stages.lookup(op);
+    if (failed(stage.getForm() == Form::Contraction
+                   ? emitContraction(lowering, *contractionOf(stage, kernel),
+                                     stage.getContraction())
+                   : emitElementwise(lowering, op)))
       return failure();
   }
   return success();
 }
 
 FailureOr<ProgramOp> facet::convertKernelToEngine(kernel::FuncOp kernel,
+                                                  PlanAttr plan,
                                                   const Machine &machine) {
+  if (failed(verifyPlan(plan, kernel, machine)))
+    return failure();
   OpBuilder builder(kernel->getContext());
   builder.setInsertionPointAfter(kernel);
   auto program = ProgramOp::create(builder, kernel.getLoc(),
                                    kernel.getSymName(), machine.name);
   program.getBodyRegion().emplaceBlock();
-  if (succeeded(Conversion(kernel, program, machine).run()))
+  if (succeeded(Conversion(kernel, plan, program, machine).run()))
     return program;
   program.erase();
   return failure();
@@ -209,7 +202,14 @@ struct ConvertKernelToEnginePass
     }
     for (auto kernel :
          llvm::make_early_inc_range(getOperation().getOps<kernel::FuncOp>())) {
-      if (failed(convertKernelToEngine(kernel, *found)))
+      auto plan = kernel->getAttrOfType<PlanAttr>("kernel.plan");
+      if (!plan) {
+        FailureOr<PlanAttr> planned = planKernel(kernel, *found);
+        if (failed(planned))
+          return signalPassFailure();
+        plan = *planned;
+      }
+      if (failed(convertKernelToEngine(kernel, plan, *found)))
         return signalPassFailure();
       kernel.erase();
     }

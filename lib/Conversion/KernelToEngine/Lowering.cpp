@@ -235,6 +235,17 @@ IssueOp Lowering::issue(QueueKind queue, StringRef mnemonic,
   return IssueOp::create(builder, location, queue, mnemonic, operands, fields);
 }
 
+void Lowering::copy(QueueKind queue, Value dst, Value src, bool saturate) {
+  SmallVector<NamedAttribute> fields;
+  if (saturate)
+    fields.push_back(flag("sat"));
+  bool onScalar = queue == QueueKind::Scalar;
+  if (onScalar)
+    fields.push_back(word("func", "identity"));
+  issue(queue, onScalar ? "activate" : "copy", {{"dst", dst}, {"src", src}},
+        fields);
+}
+
 void Lowering::forTiles(int64_t extent, int64_t tile,
                         llvm::function_ref<void(Span)> body) {
   int64_t whole = extent / tile, rest = extent % tile;

@@ -108,6 +108,9 @@ public:
   issue(QueueKind queue, llvm::StringRef mnemonic,
         llvm::ArrayRef<std::pair<llvm::StringRef, mlir::Value>> operands,
         llvm::ArrayRef<mlir::NamedAttribute> fields = {});
+  /// dst = src, converted, on vector or scalar.
+  void copy(QueueKind queue, mlir::Value dst, mlir::Value src,
+            bool saturate = false);
   mlir::NamedAttribute flag(llvm::StringRef name) {
     return builder.getNamedAttr(name, builder.getUnitAttr());
   }

@@ -5,17 +5,14 @@
 #define FACET_LIB_CONVERSION_KERNELTOENGINE_STAGES_H
 
 #include "Lowering.h"
-#include "MatchContraction.h"
+#include "facet/Planner/Engine/Contraction.h"
 
 namespace facet::engine {
 
-/// Whether the array can make the sums: one factor alone must depend on the last
-/// index of the result.
-bool suitsTensorEngine(Contraction &contraction);
-
-/// A contraction, with its epilogue when it has one.
+/// A contraction, with its epilogue when it has one, as its plan says.
 llvm::LogicalResult emitContraction(Lowering &lowering,
-                                    Contraction contraction);
+                                    const Contraction &contraction,
+                                    ContractionAttr plan);
 
 /// A map, or a sum, maximum or minimum that is no contraction.
 llvm::LogicalResult emitElementwise(Lowering &lowering,

@@ -205,21 +205,30 @@ TileValue TileBody::function(Operation *def, StringRef name, Value operand,
   return result;
 }
 
+QueueKind TileBody::copierOf(Value value) {
+  while (auto cast = value.getDefiningOp<kernel::CastOp>()) {
+    if (cast.getMode() != kernel::CastMode::Exact)
+      break;
+    value = cast.getValue();
+  }
+  auto argument = dyn_cast<BlockArgument>(value);
+  return argument && argument.getOwner()->getParent() == &op.getBody() &&
+                 givenInputs.contains(argument.getArgNumber())
+             ? evicts
+             : QueueKind::Vector;
+}
+
 /// Also makes a tile of a constant.
 TileValue TileBody::copy(Operation *def, Value operand, Type type, RingOp into,
                          bool saturate) {
   TileValue a = evaluate(operand);
-  SmallVector<NamedAttribute> fields;
-  if (saturate)
-    fields.push_back(lowering.flag("sat"));
   TileValue result;
   result.kind = a.kind == TileValue::Constant ? TileValue::Tile : a.kind;
   Value tile = target(def, 2, result.kind, type, into);
   if (a.kind == TileValue::Constant)
     fill(tile, a.constant);
   else
-    lowering.issue(QueueKind::Vector, "copy", {{"dst", tile}, {"src", a.tile}},
-                   fields);
+    lowering.copy(copierOf(operand), tile, a.tile, saturate);
   result.tile = finish(def, 2, into, tile);
   return result;
 }
@@ -299,8 +308,7 @@ TileValue TileBody::widen(TileValue value, const void *key, unsigned part) {
   if (value.kind == TileValue::Constant)
     fill(tile, value.constant);
   else
-    lowering.issue(QueueKind::Vector, "copy",
-                   {{"dst", tile}, {"src", spread(value.tile)}});
+    lowering.copy(QueueKind::Vector, tile, spread(value.tile));
   wide.tile = finish(key, part, {}, tile);
   return wide;
 }
@@ -487,7 +495,7 @@ void TileBody::yieldInto(Value yielded, RingOp into) {
     } else {
       bool narrow = source.kind == TileValue::Column && columns.size != 1;
       Value from = narrow ? spread(source.tile) : source.tile;
-      lowering.issue(QueueKind::Vector, "copy", {{"dst", tile}, {"src", from}});
+      lowering.copy(copierOf(yielded), tile, from);
     }
     lowering.commit(into);
   }

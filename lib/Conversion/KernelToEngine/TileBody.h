@@ -33,8 +33,12 @@ public:
       : lowering(lowering), op(op), rowIterator(rows), columnIterator(columns),
         maxRows(maxRows), maxColumns(maxColumns), inputDepth(inputDepth) {}
 
-  /// Says that input `input` is given to emit: sums in PSUM.
-  void give(unsigned input) { givenInputs.insert(input); }
+  /// Says that input `input` is given to emit: sums in PSUM. `evict` copies them
+  /// where nothing else is computed on them first.
+  void give(unsigned input, QueueKind evict) {
+    givenInputs.insert(input);
+    evicts = evict;
+  }
   /// Checks that every op of the body can be computed on tiles.
   llvm::LogicalResult prepare();
 
@@ -84,6 +88,8 @@ private:
                      mlir::Value operand, mlir::Type type, RingOp into);
   TileValue copy(mlir::Operation *def, mlir::Value operand, mlir::Type type,
                  RingOp into, bool saturate);
+  /// The engine that copies `value`.
+  QueueKind copierOf(mlir::Value value);
   /// A tile for the result of `def`, or the one it was asked to fill.
   mlir::Value target(const void *key, unsigned part, TileValue::Kind kind,
                      mlir::Type type, RingOp into);
@@ -98,6 +104,7 @@ private:
   std::optional<unsigned> rowIterator, columnIterator;
   int64_t maxRows, maxColumns, inputDepth;
   llvm::SmallDenseSet<unsigned> givenInputs;
+  QueueKind evicts = QueueKind::Vector;
   llvm::DenseMap<std::pair<const void *, unsigned>, RingOp> rings;
 
   // Of the tile being emitted.

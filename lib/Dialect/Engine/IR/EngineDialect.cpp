@@ -23,6 +23,7 @@ using namespace facet::engine;
 #include "facet/Dialect/Engine/IR/EngineTypes.cpp.inc"
 
 void EngineDialect::initialize() {
+  registerAttributes();
   registerTypes();
   addOperations<
 #define GET_OP_LIST

@@ -7,6 +7,7 @@
 include "facet/Dialect/Engine/IR/EngineDialect.td"
 include "facet/Dialect/Engine/IR/EngineTypes.td"
 include "facet/Dialect/Engine/IR/EngineAttrs.td"
+include "facet/Dialect/Engine/IR/PlanAttrs.td"
 include "facet/Dialect/Engine/IR/EngineOps.td"
 
 #endif

@@ -48,7 +48,9 @@ def EngineDialect : Dialect {
     never from trip counts.
   }];
   let useDefaultTypePrinterParser = 1;
+  let useDefaultAttributePrinterParser = 1;
   let extraClassDeclaration = [{
+    void registerAttributes();
     void registerTypes();
   }];
 }

@@ -1,4 +1,4 @@
-//===- MatchContraction.cpp - sums of products of two inputs --------------===//
+//===- Contraction.cpp - sums of products, recognised ---------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The tensor engine takes sums of products of two tensors in the types its array
@@ -9,7 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "MatchContraction.h"
+#include "facet/Planner/Engine/Contraction.h"
 
 using namespace mlir;
 using namespace facet;
@@ -52,9 +52,9 @@ static std::optional<Factor> traceFactor(StructuredOpInterface op,
   return Factor{input, type};
 }
 
-static bool multiplies(Type type, const Machine &machine) {
+static bool multiplies(Type type, const Machine *machine) {
   if (isa<Float8E4M3FNType>(type))
-    return machine.tensor.f8e4m3fn;
+    return !machine || machine->tensor.f8e4m3fn;
   return type.isF32() || type.isTF32() || type.isBF16() || type.isF16() ||
          isa<Float8E4M3Type, Float8E5M2Type>(type);
 }
@@ -68,7 +68,7 @@ static void agree(Type &a, Type &b) {
 }
 
 std::optional<Contraction> engine::matchContraction(kernel::ReduceOp reduce,
-                                                    const Machine &machine) {
+                                                    const Machine *machine) {
   auto op = cast<StructuredOpInterface>(reduce.getOperation());
   if (reduce.getKind() != kernel::ReduceKind::Sum || !op.getFilter().empty() ||
       op.getNumGuardAtoms() != 0)

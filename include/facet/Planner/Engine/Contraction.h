@@ -1,8 +1,8 @@
-//===- MatchContraction.h - sums of products of two inputs ----------------===//
+//===- Contraction.h - sums of products, recognised -----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#ifndef FACET_LIB_CONVERSION_KERNELTOENGINE_MATCHCONTRACTION_H
-#define FACET_LIB_CONVERSION_KERNELTOENGINE_MATCHCONTRACTION_H
+#ifndef FACET_PLANNER_ENGINE_CONTRACTION_H
+#define FACET_PLANNER_ENGINE_CONTRACTION_H
 
 #include "facet/Dialect/Kernel/IR/Kernel.h"
 #include "facet/Dialect/Kernel/IR/Operations.h"
@@ -26,16 +26,17 @@ struct Contraction {
   unsigned inResult(unsigned iterator) const {
     return epilogue ? epilogue->iterators[iterator] : iterator;
   }
-  kernel::StructuredOpInterface op() {
-    return llvm::cast<kernel::StructuredOpInterface>(reduce.getOperation());
+  kernel::StructuredOpInterface op() const {
+    kernel::ReduceOp sum = reduce;
+    return llvm::cast<kernel::StructuredOpInterface>(sum.getOperation());
   }
 };
 
 /// The contraction that a reduce is, or nullopt: it is something else, or its types
-/// are none that the array of `machine` multiplies.
+/// are none that the array of `machine` (null: of any) multiplies.
 std::optional<Contraction> matchContraction(kernel::ReduceOp reduce,
-                                            const Machine &machine);
+                                            const Machine *machine = nullptr);
 
 } // namespace facet::engine
 
-#endif // FACET_LIB_CONVERSION_KERNELTOENGINE_MATCHCONTRACTION_H
+#endif // FACET_PLANNER_ENGINE_CONTRACTION_H

@@ -1,0 +1,41 @@
+//===- Planner.h - the planner of the engine road -------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//   kernel ─ Contraction ─▶ stages ─ Problem(sizes) ─▶ #engine.plan
+//
+// All choices of the engine road are made here and written down in the plan; the
+// lowering obeys it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FACET_PLANNER_ENGINE_PLANNER_H
+#define FACET_PLANNER_ENGINE_PLANNER_H
+
+#include "facet/Dialect/Engine/IR/Engine.h"
+#include "facet/Dialect/Kernel/IR/Kernel.h"
+#include "facet/Machine/Machine.h"
+#include "facet/Planner/Engine/Problem.h"
+
+namespace facet::engine {
+
+/// How `kernel`, which is simplified and has all sizes fixed, is best computed on
+/// `machine`, which is an engine. An open size is an error at the kernel.
+llvm::FailureOr<PlanAttr> planKernel(kernel::FuncOp kernel,
+                                     const Machine &machine);
+
+/// Checks that `plan` fits kernel and machine; errors at the kernel.
+llvm::LogicalResult verifyPlan(PlanAttr plan, kernel::FuncOp kernel,
+                               const Machine &machine);
+
+/// The structured ops of `kernel`, as the stages of a plan number them.
+llvm::SmallVector<kernel::StructuredOpInterface>
+numberedOps(kernel::FuncOp kernel);
+
+/// The contraction of a stage of that form, with its epilogue when the stage has one;
+/// nullopt: the stage does not fit the kernel.
+std::optional<Contraction> contractionOf(StageAttr stage,
+                                         kernel::FuncOp kernel);
+
+} // namespace facet::engine
+
+#endif // FACET_PLANNER_ENGINE_PLANNER_H

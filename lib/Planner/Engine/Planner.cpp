@@ -1,0 +1,95 @@
+//===- Planner.cpp - a plan for the engine road ---------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//   let t[m, n] = sum[k](x[m, k] * w[k, n])     op 0 ┐ contraction [0, 1]
+//   y[m, n] = bf16(relu(t[m, n] + b[n]))        op 1 ┘
+//   s[m] = sum[n](f32(y[m, n]))                 op 2 ─ tiles [2]
+//
+// Every op is in one stage. A sum of products that the array can make is a
+// contraction, and the map that alone reads it is computed on the sums as they leave
+// PSUM: the stage stands where the map stood.
+//
+//===----------------------------------------------------------------------===//
+
+#include "facet/Planner/Engine/Planner.h"
+#include "ChooseBlocks.h"
+
+using namespace mlir;
+using namespace facet;
+using namespace facet::engine;
+using kernel::StructuredOpInterface;
+
+SmallVector<StructuredOpInterface> engine::numberedOps(kernel::FuncOp kernel) {
+  return llvm::to_vector(kernel.getBody().getOps<StructuredOpInterface>());
+}
+
+FailureOr<PlanAttr> engine::planKernel(kernel::FuncOp kernel,
+                                       const Machine &machine) {
+  for (Attribute size : kernel.getSizes()) {
+    StringRef name = cast<StringAttr>(size).getValue();
+    if (!kernel.getFixedSize(name))
+      return kernel.emitError("size ")
+             << name
+             << " is not one number; a program for a matrix engine is made for "
+                "fixed sizes: give -D "
+             << name << "=NUMBER";
+  }
+  MLIRContext *context = kernel.getContext();
+  SmallVector<StructuredOpInterface> ops = numberedOps(kernel);
+  llvm::DenseMap<Operation *, int64_t> numbers;
+  for (auto [i, op] : llvm::enumerate(ops))
+    numbers[op] = int64_t(i);
+  // By the op that a stage stands at.
+  llvm::DenseMap<Operation *, StageAttr> contractions;
+  llvm::DenseSet<Operation *> inside; // sums of a stage that stands at its map
+  for (StructuredOpInterface op : ops) {
+    auto reduce = dyn_cast<kernel::ReduceOp>(*op);
+    std::optional<Contraction> contraction =
+        reduce ? matchContraction(reduce, &machine) : std::nullopt;
+    if (!contraction)
+      continue;
+    // Of several sums that one map reads, the first is still in PSUM.
+    if (contraction->epilogue &&
+        contractions.contains(contraction->epilogue->map))
+      contraction->epilogue.reset();
+    if (!suitsTensorEngine(*contraction))
+      continue;
+    FailureOr<Problem> problem = Problem::of(*contraction);
+    if (failed(problem))
+      continue; // an extent that is no size: the lowering says so
+    SmallVector<int64_t> members{numbers[op]};
+    Operation *at = op;
+    if (contraction->epilogue) {
+      at = contraction->epilogue->map;
+      members.push_back(numbers[at]);
+      inside.insert(op);
+    }
+    contractions[at] = StageAttr::get(context, Form::Contraction, members,
+                                      chooseBlocks(*problem, machine));
+  }
+  SmallVector<StageAttr> stages;
+  for (StructuredOpInterface op : ops) {
+    if (inside.contains(op))
+      continue;
+    StageAttr stage = contractions.lookup(op);
+    stages.push_back(
+        stage ? stage : StageAttr::get(context, Form::Tiles, numbers[op], {}));
+  }
+  return PlanAttr::get(context, machine.name, stages);
+}
+
+std::optional<Contraction> engine::contractionOf(StageAttr stage,
+                                                 kernel::FuncOp kernel) {
+  SmallVector<StructuredOpInterface> ops = numberedOps(kernel);
+  auto reduce = dyn_cast<kernel::ReduceOp>(*ops[stage.getOps().front()]);
+  std::optional<Contraction> contraction =
+      reduce ? matchContraction(reduce) : std::nullopt;
+  if (!contraction)
+    return std::nullopt;
+  if (stage.getOps().size() == 1)
+    contraction->epilogue.reset();
+  else if (!contraction->epilogue ||
+           contraction->epilogue->map != ops[stage.getOps().back()])
+    return std::nullopt;
+  return contraction;
+}

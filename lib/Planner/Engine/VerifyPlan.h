@@ -1,0 +1,22 @@
+//===- VerifyPlan.h - whether choices fit a contraction and machine -------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef FACET_LIB_PLANNER_ENGINE_VERIFYPLAN_H
+#define FACET_LIB_PLANNER_ENGINE_VERIFYPLAN_H
+
+#include "facet/Planner/Engine/Problem.h"
+
+#include <string>
+
+namespace facet::engine {
+
+/// Columns of sums, in f32, that one matmul makes.
+int64_t widestTile(const Machine &machine);
+
+/// What `plan` asks for that `machine` or `problem` cannot do; nullopt: nothing.
+std::optional<std::string>
+misfitOf(const Problem &problem, ContractionAttr plan, const Machine &machine);
+
+} // namespace facet::engine
+
+#endif // FACET_LIB_PLANNER_ENGINE_VERIFYPLAN_H

@@ -1,0 +1,31 @@
+// RUN: facet-opt %s --convert-kernel-to-engine | FileCheck %s
+
+// The plan of the kernel is obeyed: rings, tiles, loops, the engine that empties PSUM.
+
+// CHECK-LABEL: engine.program @tn
+// CHECK-DAG: engine.ring "rows" : <5 x 128x1x256xbf16, sbuf>
+// CHECK-DAG: engine.ring "columns" : <6 x 128x1x512xbf16, sbuf>
+// CHECK-DAG: engine.ring "sums" : <8 x 128x256xf32, psum>
+// CHECK-DAG: engine.ring "out" : <3 x 128x256xf32, sbuf>
+// Two blocks of b outside, two of a inside.
+// CHECK: engine.for %{{.*}} = 2
+// CHECK-COUNT-4: engine.issue gpsimd "dma_copy"
+// CHECK: engine.for %{{.*}} = 2
+// CHECK: engine.issue sync "dma_copy"
+// CHECK-COUNT-4: engine.issue scalar "activate"
+kernel.func @tn sizes [K, M, N] (a = %a: tensor<?x?xbf16> [K, M], b = %b: tensor<?x?xbf16> [K, N]) -> (c: tensor<?x?xf32> [M, N])
+    fixed {K = array<i64: 512>, M = array<i64: 512>, N = array<i64: 1024>}
+    attributes {kernel.plan = #engine.plan<"trn2", [<contraction[0] by <stationary = a, outer = b, stays = true, row_tile = 128, column_tile = 256, row_block = 256, column_block = 512, depth_block = 128, a_slots = 5, b_slots = 6, sum_slots = 8, result_slots = 3, unroll = 2, a_load = copy, b_load = copy, evict = scalar>>]>} {
+  %M = kernel.size "M" : index
+  %N = kernel.size "N" : index
+  %K = kernel.size "K" : index
+  %zero = arith.constant 0.0 : f32
+  %splat = tensor.splat %zero[%M, %N] : tensor<?x?xf32>
+  %c = kernel.reduce sum "c" [m: %M, n: %N] over [k: %K] ins(%a[k, m] as %x : tensor<?x?xbf16>, %b[k, n] as %y : tensor<?x?xbf16>) outs(%splat : tensor<?x?xf32>) {
+    %xf = kernel.cast exact %x : bf16 to f32
+    %yf = kernel.cast exact %y : bf16 to f32
+    %p = arith.mulf %xf, %yf : f32
+    kernel.yield %p : f32
+  } -> tensor<?x?xf32>
+  kernel.return %c : tensor<?x?xf32>
+}
