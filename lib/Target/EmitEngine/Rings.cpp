@@ -37,14 +37,14 @@ const Cursor *Ring::cursor(Engine queue, bool writes) const {
   auto at = llvm::find_if(cursors, [&](const Cursor &cursor) {
     return cursor.queue == queue && cursor.writes == writes;
   });
-  return at == cursors.end() || at->numRegisters == 0 ? nullptr : &*at;
+  return at == cursors.end() || at->registers.empty() ? nullptr : &*at;
 }
 
 namespace {
 class Analysis {
 public:
-  Analysis(ProgramOp program, const Machine &machine, unsigned &numSemaphores)
-      : program(program), machine(machine), numSemaphores(numSemaphores) {}
+  Analysis(ProgramOp program, const Machine &machine)
+      : program(program), machine(machine) {}
   LogicalResult run();
   Rings rings;
 
@@ -52,8 +52,6 @@ private:
   LogicalResult visitBlock(Block &block);
   LogicalResult visitSlot(Ring &ring, Value slot, bool written);
   LogicalResult checkSides();
-  LogicalResult giveSemaphores();
-  LogicalResult giveRegisters();
   Ring &ringOf(Operation &op) {
     Ring &ring = rings[op.getOperand(0)];
     if (ring.firstStage < 0)
@@ -64,13 +62,14 @@ private:
 
   ProgramOp program;
   const Machine &machine;
-  unsigned &numSemaphores;
   int stage = 0;
   /// Product of the trips around the block being visited.
   int64_t times = 1;
   /// Slots open on each side, by ring; what was opened since there was none.
   llvm::DenseMap<Value, std::array<unsigned, 2>> open, opened;
   llvm::DenseMap<Value, std::array<int64_t, 2>> total;
+  /// Slots acquired and not yet released, in the order of the text.
+  llvm::DenseMap<Value, int64_t> held;
 };
 } // namespace
 
@@ -135,10 +134,15 @@ LogicalResult Analysis::visitSlot(Ring &ring, Value slot, bool written) {
 LogicalResult Analysis::visitBlock(Block &block) {
   for (Operation &op : block) {
     if (auto loop = dyn_cast<ForOp>(op)) {
+      llvm::DenseMap<Value, int64_t> before = held;
       times *= int64_t(loop.getTrips());
       if (failed(visitBlock(*loop.getBody())))
         return failure();
       times /= int64_t(loop.getTrips());
+      // What a loop leaves behind grows with its trips.
+      for (auto [key, count] : held)
+        if (count != before.lookup(key))
+          rings[key].least = rings[key].depth();
       continue;
     }
     if (isa<BarrierOp>(op)) {
@@ -166,12 +170,16 @@ LogicalResult Analysis::visitBlock(Block &block) {
         return op.emitOpError("opens slot ")
                << now << " of ring '" << ring.op.getName() << "', which has "
                << ring.depth();
+      if (!reads)
+        ring.least = std::max(ring.least, ++held[key]);
       if (failed(visitSlot(ring, op.getResult(0), !reads)))
         return failure();
     } else if (open[key][reads]-- == 0) {
       return op.emitOpError("closes a slot of ring '")
              << ring.op.getName() << "'; none is open";
     }
+    if (isa<ReleaseOp>(op))
+      --held[key];
   }
   return success();
 }
@@ -203,68 +211,18 @@ LogicalResult Analysis::checkSides() {
   return success();
 }
 
-LogicalResult Analysis::giveSemaphores() {
-  for (auto &[key, ring] : rings) {
-    for (Reader &reader : ring.readers) {
-      if (ring.inOrder(reader.agent))
-        continue;
-      if (!ring.full) {
-        ring.full = numSemaphores;
-        numSemaphores += ring.slots();
-      }
-      // A slot that is filled once is never waited for, except that a barrier must
-      // know when transfers out of it have ended.
-      if (ring.rounds > ring.slots() || reader.agent.transfers) {
-        reader.free = numSemaphores;
-        numSemaphores += ring.slots();
-      }
-    }
-  }
-  if (numSemaphores > machine.semaphore.count)
-    return program.emitOpError("needs ")
-           << numSemaphores << " semaphores; machine '" << machine.name
-           << "' has " << machine.semaphore.count
-           << ". fewer slots in rings take fewer";
-  return success();
-}
-
-LogicalResult Analysis::giveRegisters() {
-  unsigned next[numEngines] = {};
-  for (auto &entry : rings) {
-    Ring &ring = entry.second;
-    auto give = [&](Engine queue, bool writes) {
-      if (ring.rounds < 2 || (ring.slots() == 1 && !ring.full) ||
-          ring.cursor(queue, writes))
-        return;
-      unsigned count = ring.window[!writes];
-      ring.cursors.push_back({queue, writes, next[unsigned(queue)], count});
-      next[unsigned(queue)] += count;
-    };
-    if (ring.writer)
-      give(ring.writer->queue, true);
-    for (Reader &reader : ring.readers)
-      give(reader.agent.queue, false);
-  }
-  for (unsigned queue = 0; queue < numEngines; ++queue)
-    if (next[queue] > numRings)
-      return program.emitOpError("needs ")
-             << next[queue] << " ring registers on "
-             << engineName(Engine(queue)) << "; a queue has " << numRings;
-  return success();
-}
-
 LogicalResult Analysis::run() {
-  for (auto ring : program.getBody()->getOps<RingOp>())
+  for (auto ring : program.getBody()->getOps<RingOp>()) {
     rings[ring.getResult()].op = ring;
-  if (failed(visitBlock(*program.getBody())) || failed(checkSides()) ||
-      failed(giveSemaphores()) || failed(giveRegisters()))
-    return failure();
-  return success();
+    rings[ring.getResult()].most = rings[ring.getResult()].depth();
+  }
+  return success(succeeded(visitBlock(*program.getBody())) &&
+                 succeeded(checkSides()));
 }
 
-FailureOr<Rings> engine::analyseRings(ProgramOp program, const Machine &machine,
-                                      unsigned &numSemaphores) {
-  Analysis analysis(program, machine, numSemaphores);
+FailureOr<Rings> engine::analyseRings(ProgramOp program,
+                                      const Machine &machine) {
+  Analysis analysis(program, machine);
   if (failed(analysis.run()))
     return failure();
   return std::move(analysis.rings);

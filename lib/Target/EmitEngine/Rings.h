@@ -8,6 +8,7 @@
 #include "facet/Machine/Machine.h"
 
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/STLExtras.h"
 
 #include <array>
 
@@ -24,20 +25,38 @@ struct Agent {
 };
 Agent agentOf(IssueOp op);
 
+/// A ring register of a queue as a ring finds it: a ring of a stage before may have
+/// used it.
+struct Register {
+  unsigned number = 0;
+  /// Steps to take before the ring's first stage, and rounds it has made then.
+  int64_t steps = 0, rounds = 0;
+};
+
 /// One side of a ring in one queue: the slots it has open, each with a ring
 /// register of the queue, one after the other.
 struct Cursor {
   Engine queue = Engine::Tensor;
   bool writes = false;
-  unsigned firstRegister = 0, numRegisters = 0;
+  llvm::SmallVector<Register> registers;
+};
+
+/// Semaphores side by side, one per slot.
+struct Row {
+  unsigned first = 0;
+  /// What each holds before the ring's first use: rings of stages before may have
+  /// counted with it.
+  int64_t base = 0;
+  /// By slot, what is added to come to `base`; empty when nothing is.
+  llvm::SmallVector<int64_t> missing;
 };
 
 struct Reader {
   Agent agent;
   /// Increments of `free` per slot and round: 1, or transfers times DMA engines.
   int64_t perRound = 1;
-  /// First of `depth` semaphores, one per slot; none when the writer need not wait.
-  std::optional<unsigned> free;
+  /// None when the writer need not wait.
+  std::optional<Row> free;
 };
 
 struct Ring {
@@ -46,11 +65,16 @@ struct Ring {
   std::vector<Reader> readers;
   /// Increments of `full` per slot and round.
   int64_t perRound = 1;
-  std::optional<unsigned> full;
+  std::optional<Row> full;
   /// Slots that are filled in all.
   int64_t rounds = 0;
   /// Most slots that are open at once, written and read.
   unsigned window[2] = {0, 0};
+  /// Most slots that hold something at once when the text runs from top to bottom:
+  /// with fewer its queues may block each other.
+  int64_t least = 1;
+  /// Slots that it gets, at most its depth.
+  int64_t most = 0;
   std::vector<Cursor> cursors;
   /// Stages (between barriers) of its first and last use.
   int firstStage = -1, lastStage = -1;
@@ -65,11 +89,16 @@ struct Ring {
   bool inOrder(Agent reader) const {
     return !reader.transfers && *writer == reader;
   }
+  /// Something reads it that its writer's queue does not order.
+  bool needsSemaphores() const {
+    return llvm::any_of(
+        readers, [&](const Reader &reader) { return !inOrder(reader.agent); });
+  }
   /// Slots that are really used: one, when its queue orders all uses and no two are
   /// open at once; never more than are filled.
   int64_t slots() const {
-    bool one = !full && std::max(window[0], window[1]) <= 1;
-    return one ? 1 : std::min(depth(), std::max<int64_t>(rounds, 1));
+    bool one = !needsSemaphores() && std::max(window[0], window[1]) <= 1;
+    return one ? 1 : std::min(most, std::max<int64_t>(rounds, 1));
   }
   /// How often slot `slot` was filled after `filled` slots in all.
   int64_t fillsOf(int64_t slot, int64_t filled) const {
@@ -83,10 +112,14 @@ using Rings = llvm::MapVector<mlir::Value, Ring>;
 /// The product of the trips of the loops around `op`, up to `outermost`.
 int64_t tripsWithin(mlir::Operation *op, mlir::Block *outermost);
 
-/// Finds writers, readers and counts, and verifies the discipline of rings; gives
-/// semaphores (the next free one is `numSemaphores`) and registers.
-llvm::FailureOr<Rings> analyseRings(ProgramOp program, const Machine &machine,
-                                    unsigned &numSemaphores);
+/// Finds writers, readers and counts, and verifies the discipline of rings.
+llvm::FailureOr<Rings> analyseRings(ProgramOp program, const Machine &machine);
+
+/// Gives rings their semaphores from number `numSemaphores` on, which becomes one
+/// more than the last, and their ring registers. Both serve again in later stages. A
+/// ring may get fewer slots than it has asked for.
+llvm::LogicalResult giveCounters(Rings &rings, const Machine &machine,
+                                 unsigned &numSemaphores);
 
 /// Gives each ring its place. Rings of stages that do not meet may overlap.
 llvm::LogicalResult placeRings(Rings &rings, const Machine &machine);

@@ -108,8 +108,8 @@ engine.program @p machine "trn2" {
 
 // -----
 
-// expected-error @+1 {{needs 300 semaphores; machine 'trn2' has 256. fewer slots in rings take fewer}}
 engine.program @p machine "trn2" {
+  // expected-error @+1 {{finds no 300 semaphores side by side: machine 'trn2' has 256, of which others take 0 in its stages. fewer slots in rings take fewer}}
   %o = engine.ring "o" : !engine.ring<300 x 128x1xf32, sbuf>
   %b = engine.buffer "b" in : !engine.tile<128x1xf32, hbm>
   %v = engine.view %b at affine_map<() -> (0)> row_step 1 : !engine.tile<128x1xf32, hbm> to !engine.tile<128x1xf32, hbm>
