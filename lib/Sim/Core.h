@@ -48,12 +48,14 @@ private:
   bool ready(unsigned queue) const;
   void issue(unsigned queue);
   void runUsual();
-  void runOtherwise();
-  void finishTransfer(size_t index);
   void add(unsigned semaphore, int64_t amount);
   void reportDeadlock();
   void checkEnd();
   void checkOutput(unsigned buffer);
+
+  // Other orders (Orders.cpp).
+  void runOtherwise();
+  void finishTransfer(size_t index);
 
   // Instructions.
   void execute();
@@ -118,7 +120,7 @@ private:
   bool stopped = false;
   std::map<std::tuple<std::string, int, int>, size_t> found;
 
-  /// A transfer that was triggered and has not moved its data (runOtherwise).
+  /// A transfer that was triggered and has not moved its data (Orders.cpp).
   struct Transfer {
     unsigned queue = 0;
     int pc = 0;
@@ -126,6 +128,7 @@ private:
     Region regions[5];
     unsigned semaphores[2] = {};
     std::string when;
+    Ticks at = 0; // in an order by time
   };
   std::vector<Transfer> transfers;
   uint64_t steps = 0;

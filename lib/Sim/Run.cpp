@@ -9,8 +9,8 @@
 //
 // An instruction's effect and its updates happen at once. That is one of the
 // orders the semaphores allow, and a program without races has the same result
-// in all of them. A round in which nobody could go on is a deadlock: semaphores
-// change by instructions only.
+// in all of them (Orders.cpp tries). A round in which nobody could go on is a
+// deadlock: semaphores change by instructions only.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,6 @@
 #include "facet/Sim/Race.h"
 
 #include <algorithm>
-#include <random>
 
 using namespace facet;
 using namespace facet::sim;
@@ -218,96 +217,6 @@ void Core::runUsual() {
       return reportDeadlock();
   }
   result.completed = !stopped;
-}
-
-//===----------------------------------------------------------------------===//
-// Other orders
-//===----------------------------------------------------------------------===//
-
-void Core::finishTransfer(size_t index) {
-  Transfer t = std::move(transfers[index]);
-  transfers.erase(transfers.begin() + int64_t(index));
-  queue = t.queue;
-  pc = t.pc;
-  engine = program.queues[queue].engine;
-  current = t.instruction;
-  when = std::move(t.when);
-  std::copy(std::begin(t.regions), std::end(t.regions), regions);
-  execute();
-  noteWritten();
-  for (unsigned u = 0; u != 2; ++u)
-    if (current->updates[u].ref.present() && !stopped)
-      add(t.semaphores[u], current->updates[u].amount);
-  when.clear();
-}
-
-/// Orders 1 and 2 let the first and the last queue run on as far as it can, and
-/// transfers only when none can; the others draw what comes next.
-void Core::runOtherwise() {
-  std::mt19937_64 random(options.order);
-  std::vector<unsigned> able;
-  while (!stopped) {
-    bool left = !transfers.empty();
-    able.clear();
-    for (unsigned q = 0; q != streams.size(); ++q) {
-      if (streams[q].done())
-        continue;
-      left = true;
-      if (!streams[q].enabled() || ready(q))
-        able.push_back(q);
-    }
-    if (!left)
-      break;
-    size_t choices = able.size() + transfers.size();
-    if (choices == 0)
-      return reportDeadlock();
-    size_t next = options.order == 1 ? 0
-                  : options.order == 2
-                      ? (able.empty() ? choices : able.size()) - 1
-                      : size_t(random() % choices);
-    if (next < able.size())
-      issue(able[next]);
-    else
-      finishTransfer(next - able.size());
-  }
-  result.completed = !stopped;
-}
-
-RunResult sim::tryOrders(const Program &program,
-                         const std::vector<std::vector<uint8_t>> &given,
-                         const std::vector<std::vector<uint8_t>> &expected,
-                         uint64_t orders, RunOptions options) {
-  RunResult result;
-  result.queues.resize(program.queues.size());
-  result.completed = true;
-  options.races = false; // a matter of the program, not of the order
-  for (options.order = 1; options.order <= orders; ++options.order) {
-    std::vector<std::vector<uint8_t>> memory = given;
-    RunResult other = runProgram(program, memory, options);
-    for (unsigned b = 0; b != program.buffers.size() && other.ok(); ++b) {
-      const Buffer &buffer = program.buffers[b];
-      if (buffer.kind != BufferKind::Out && buffer.kind != BufferKind::InOut)
-        continue;
-      auto [at, _] = std::mismatch(memory[b].begin(), memory[b].end(),
-                                   expected[b].begin());
-      if (at == memory[b].end())
-        continue;
-      Finding finding;
-      finding.code = "SIM-ORDER";
-      finding.message = "output '" + buffer.name + "' differs at byte " +
-                        std::to_string(at - memory[b].begin()) +
-                        " when its queues run in another order: a wait is "
-                        "missing";
-      other.findings.push_back(std::move(finding));
-    }
-    if (other.ok())
-      continue;
-    for (Finding &finding : other.findings)
-      finding.when += (finding.when.empty() ? "in order " : ", in order ") +
-                      std::to_string(options.order);
-    return other;
-  }
-  return result;
 }
 
 //===----------------------------------------------------------------------===//

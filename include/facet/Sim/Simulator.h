@@ -37,7 +37,8 @@ struct RunOptions {
   /// runs at once. Results do not depend on it.
   unsigned threads = 0;
   /// Another legal order of the queues: 0 is the usual one, 1 and 2 put transfers
-  /// off as long as any queue can go on, others are drawn by lot from this seed.
+  /// off as long as any queue can go on; of the others, even ones follow a timed
+  /// run with jitter, odd ones are drawn by lot, from this seed.
   uint64_t order = 0;
 };
 

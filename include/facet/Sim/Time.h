@@ -28,8 +28,9 @@ struct TimeOptions {
   /// The run ends with SIM-STEPS after this many instructions.
   uint64_t maxSteps = 1'000'000'000;
   /// Not 0: each instruction, and the latency of each transfer, is lengthened by up
-  /// to a quarter, by lot from this seed.
+  /// to so many quarters (at most 16), by lot from this seed.
   uint64_t jitterSeed = 0;
+  unsigned jitterQuarters = 1;
   /// Age of the tensor clock's first window when the program starts, instead of
   /// tensor.window_phase_ns.
   std::optional<int64_t> clockPhasePs;

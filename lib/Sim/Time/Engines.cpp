@@ -84,7 +84,8 @@ static uint64_t mix(uint64_t x) {
 Ticks Timer::longer(unsigned q, Ticks time) const {
   if (!options.jitterSeed)
     return time;
-  return time + time / 1024 * Ticks(queues[q].lot % 257);
+  return time +
+         time / 1024 * Ticks(queues[q].lot % 257) * options.jitterQuarters;
 }
 
 //===----------------------------------------------------------------------===//
