@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
 """How well the simulator fits published counts and times, and how fast it is.
 
-    ./dev bench sim [--csv FILE] [--update docs/Simulator.md] [--no-speed]
+    ./dev bench sim [--csv FILE] [--update PAGE | --compare PAGE...] [--no-speed]
 
 Rows come from facet-sim-rows (bench/sim): each is a program whose count or time is published. --csv writes them
-(table,case,measured,simulated,unit), --update rewrites the page's section. Then a 4096^3 product in bf16, blocked and
-double buffered, is run whole, timed alone, and beside NumPy.
+(table,case,measured,simulated,unit), --update rewrites the section of a page (docs/Simulator.md), --compare only says
+whether it is current. Then a 4096^3 product in bf16, blocked and double buffered, is run whole, timed alone, and
+beside NumPy.
 """
 
 import argparse
 import csv
 import io
+import itertools
 import os
 import resource
 import subprocess
@@ -33,14 +35,14 @@ NOTES = {
 }
 
 
-def rows(*options):
-    """The rows as dictionaries, and how many miss their bar."""
+def rows(*options, check=False):
+    """The rows as dictionaries, and those that miss their bar."""
     tool = os.path.join(BUILD, "bin", "facet-sim-rows")
     done = subprocess.run([tool, "rows", *options], capture_output=True, text=True)
     if done.returncode:
         sys.exit(done.stderr)
-    outside = subprocess.run([tool, "rows", "--check", *options], capture_output=True, text=True)
-    return list(csv.DictReader(io.StringIO(done.stdout))), list(csv.DictReader(io.StringIO(outside.stdout)))
+    missed = subprocess.run([tool, "rows", "--check", *options], capture_output=True, text=True).stdout if check else ""
+    return tuple(list(csv.DictReader(io.StringIO(text))) for text in (done.stdout, missed))
 
 
 def number(text):
@@ -78,13 +80,28 @@ def section(default, free, longest):
     return "".join(text)
 
 
-def update(page, text):
+def renewed(page, text):
+    """The page as it is, and with its section as it should be."""
     with open(page, encoding="utf-8") as file:
         whole = file.read()
     head, rest = whole.split(BEGIN)
-    tail = rest.split(END, 1)[1]
+    return whole, head + BEGIN + text + "\n" + END + rest.split(END, 1)[1]
+
+
+def update(page, text):
+    _, new = renewed(page, text)
     with open(page, "w", encoding="utf-8") as file:
-        file.write(head + BEGIN + text + "\n" + END + tail)
+        file.write(new)
+
+
+def compare(page, text):
+    """Prints the first line of the page that the rows say otherwise; whether there is one."""
+    old, new = (text.split("\n") for text in renewed(page, text))
+    for number, (is_there, wanted) in enumerate(itertools.zip_longest(old, new, fillvalue="")):
+        if is_there != wanted:
+            print(f"{page}:{number + 1}: not current: run ./dev bench sim --update {page}\n- {is_there}\n+ {wanted}")
+            return True
+    return False
 
 
 def measured_run(command):
@@ -150,17 +167,24 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--csv", help="write the rows to this file")
     parser.add_argument("--update", help="rewrite the section of this page")
+    parser.add_argument("--compare", nargs="+", help="only say whether the section of these pages is current")
     parser.add_argument("--no-speed", action="store_true", help="only the rows")
     arguments = parser.parse_args()
 
-    default, outside = rows()
+    def all_rows():
+        return section(rows()[0], rows("--loop-back", "0")[0], rows("--loop-back", "233")[0])
+
+    if arguments.compare:
+        text = all_rows()
+        return max(compare(page, text) for page in arguments.compare)
+    default, outside = rows(check=True)
     if arguments.csv:
         with open(arguments.csv, "w", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, default[0].keys(), lineterminator="\n")
             writer.writeheader()
             writer.writerows(default)
     if arguments.update:
-        update(arguments.update, section(default, rows("--loop-back", "0")[0], rows("--loop-back", "233")[0]))
+        update(arguments.update, all_rows())
     for table, title in TABLES.items():
         mine = [r for r in default if r["table"] == table]
         if not mine:
