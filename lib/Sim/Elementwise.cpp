@@ -141,15 +141,19 @@ void Core::elementwiseRow(uint64_t row, Faults &faults) {
 
   switch (i.op()) {
   case Opcode::Copy: {
-    std::vector<T> src = load(1);
     DType from = regions[1].access->dtype;
+    if (from == to) { // bits stay as they are
+      read(regions[1], row, out, faults);
+      break;
+    }
+    std::vector<T> src = load(1);
     if constexpr (std::is_same_v<T, float>)
       if (from == DType::F32 && to == DType::BF16 && !saturate) {
         toBF16(src.data(), n, out.data()); // what results most often are
         break;
       }
     for (size_t e = 0; e != n; ++e)
-      putElement(e, 1, src[e]);
+      putNumber(e, src[e]);
     break;
   }
   case Opcode::Fill:

@@ -54,7 +54,8 @@ Memory::Store Memory::make(int64_t lines, int64_t lineBytes, bool track) {
   // more between them and they do not all fall into the same place of a cache.
   constexpr int64_t cacheLine = 64;
   store.stride = (lineBytes / cacheLine + 6) * cacheLine;
-  int64_t align = largePages ? largePage : cacheLine;
+  int64_t align =
+      largePages && lines * store.stride >= largePage ? largePage : cacheLine;
   store.first = allocate(lines * store.stride, align, store.data);
   store.lineBits = (lineBytes / 8 / cacheLine + 1) * cacheLine;
   if (track)

@@ -38,6 +38,8 @@ constexpr size_t maxPairs = 20;
 
 /// Cells of memory that are kept apart, a few hundred MiB.
 constexpr size_t maxCells = size_t(1) << 21;
+/// Stretches of bytes that are looked at, some seconds.
+constexpr uint64_t maxStretches = uint64_t(1) << 27;
 
 namespace {
 class Prover {
@@ -77,6 +79,8 @@ private:
   std::vector<std::vector<llvm::SmallVector<Touch, 5>>> touches;
 
   size_t cells = 0; // of all lines
+  uint64_t stretches = 0;
+  bool tooManyPieces = false; // nothing is looked at any more
   // The instruction being looked at.
   unsigned queue = 0;
   Epoch now;
@@ -118,6 +122,11 @@ void Prover::touch(const Touch &t, __int128 form) {
   now.slot = uint8_t(t.operand->slot);
   now.write = t.writes;
   shadow.forEachLine(f, [&](uint32_t partition, ShadowLine &line) {
+    stretches += uint64_t(f.stretches());
+    tooManyPieces |= cells > maxCells || f.stretches() > int64_t(maxCells) ||
+                     stretches > maxStretches;
+    if (tooManyPieces)
+      return;
     cells -= line.size();
     f.forEach([&](int64_t begin, int64_t end) {
       line.visit(begin, end, [&](int64_t first, Cell &cell) {
@@ -237,21 +246,24 @@ std::vector<Finding> Prover::run(uint64_t maxSteps) {
     Static at{overshot.queue, event.pc};
     auto [known, isNew] =
         seen.try_emplace({"", at, at}, Seen{findings.size(), {0, 0}});
-    if (isNew)
+    if (isNew && seen.size() <= maxPairs)
       findings.push_back(explainOvershot(program, trace, overshot));
-    else
+    else if (!isNew && known->second.finding < findings.size())
       ++findings[known->second.finding].times;
   }
   Walk walk(program);
   (void)walk.run(maxSteps, [&](unsigned q) {
     queue = q;
-    visit(walk);
+    if (!tooManyPieces)
+      visit(walk);
   });
   size_t more = seen.size() - findings.size();
-  if (cells > maxCells)
-    findings.push_back(notProved("touches its memory in more than " +
-                                 Twine(maxCells) +
-                                 " separate pieces; for so many"));
+  if (tooManyPieces)
+    findings.push_back(notProved("touches its memory in too many separate "
+                                 "pieces (" +
+                                 Twine(maxCells) + " are kept, " +
+                                 Twine(maxStretches) +
+                                 " looked at); for so many"));
   if (more) {
     Finding rest;
     rest.code = "SIM-RACE-MORE";
@@ -267,6 +279,11 @@ std::vector<Finding> sim::proveRaceFree(const Program &program,
                                         uint64_t maxSteps) {
   uint64_t steps = std::min(maxSteps, maxProvedInstructions);
   Trace trace(program, steps);
+  if (!trace.tooLong && trace.work() > maxWork)
+    return {
+        notProved("has " + Twine(trace.chains) +
+                  " kinds of transfers, by the semaphores that they update, "
+                  "each anew after it was set or decreased; for so many")};
   if (!trace.tooLong)
     return Prover(program, trace).run(steps);
   if (maxSteps <= maxProvedInstructions)

@@ -159,12 +159,30 @@ static bool isRedundant(Trace &trace, const StaticWait &at) {
   return true;
 }
 
+static Finding notLookedAt(const llvm::Twine &which) {
+  Finding finding;
+  finding.code = "SIM-REDUNDANT";
+  finding.message = ("the program is too long to say of " + which +
+                     " whether they are redundant")
+                        .str();
+  return finding;
+}
+
 std::vector<Finding> sim::redundantWaits(const Program &program) {
   std::vector<Finding> findings;
   Trace trace(program, maxProvedInstructions);
-  if (trace.tooLong)
-    return findings;
-  for (const StaticWait &at : candidates(trace)) {
+  if (trace.tooLong || trace.work() > maxWork)
+    return {notLookedAt("its waits")};
+  std::vector<StaticWait> waits = candidates(trace);
+  // Each of them goes through all events.
+  uint64_t most = maxWork / std::max<uint64_t>(trace.work(), 1);
+  for (size_t n = 0; n != waits.size(); ++n) {
+    const StaticWait &at = waits[n];
+    if (n == most) {
+      findings.push_back(
+          notLookedAt(llvm::Twine(waits.size() - n) + " of its waits"));
+      break;
+    }
     if (!isRedundant(trace, at))
       continue;
     const Wait &wait = program.queues[at.queue].code[at.pc].waits[at.wait];

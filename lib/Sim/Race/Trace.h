@@ -52,7 +52,18 @@ struct Trace {
   bool tooLong = false;
 
   Trace(const Program &program, uint64_t maxSteps);
+
+  /// Events that Orders goes through.
+  uint64_t work() const {
+    uint64_t events = 0;
+    for (const std::vector<Event> &queue : queues)
+      events += queue.size();
+    return events * (queues.size() + chains);
+  }
 };
+
+/// Work that is not begun: it takes some seconds.
+constexpr uint64_t maxWork = uint64_t(1) << 29;
 
 /// Goes round the queues in the order of the usual run: see Run.cpp.
 class Walk {

@@ -177,8 +177,9 @@ void Timer::deliver(const Delivery &delivery) {
   counter = delivery.sets ? delivery.amount : counter + delivery.amount;
   unsigned semaphore = delivery.counter / 2;
   if (counter < 0 || counter > machine.semaphore.maxValue) {
-    find("SIM-SEMAPHORE", "semaphore " + Twine(semaphore) + " comes to " +
-                              Twine(counter) + ", allowed are 0 to " +
+    find("SIM-SEMAPHORE", "semaphore " + semaphoreName(program, semaphore) +
+                              " comes to " + Twine(counter) +
+                              ", allowed are 0 to " +
                               Twine(machine.semaphore.maxValue));
     stopped = true;
     return;
