@@ -13,12 +13,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Crash.h"
-#include "Kernels.h"
-#include "MlirDiagnostics.h"
-#include "Road.h"
-#include "Sources.h"
-#include "Summary.h"
+#include "../Crash.h"
+#include "../Kernels.h"
+#include "../MlirDiagnostics.h"
+#include "../Road.h"
+#include "../Sources.h"
+#include "../Summary.h"
 #include "Trials.h"
 #include "facet/Conversion/KernelToLoops.h"
 #include "facet/Target/Judge.h"

@@ -4,8 +4,8 @@
 #ifndef FACET_LIB_DRIVER_TRIALS_H
 #define FACET_LIB_DRIVER_TRIALS_H
 
-#include "Promises.h"
-#include "Values.h"
+#include "../Promises.h"
+#include "../Values.h"
 #include "facet/Driver/SizeBindings.h"
 
 #include <functional>
