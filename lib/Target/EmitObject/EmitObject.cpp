@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "facet/Target/EmitObject.h"
+#include "LoneLaneStores.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
@@ -301,6 +302,7 @@ bool facet::emitObject(mlir::ModuleOp module, ObjectKind kind,
   bool done = runGuarded(
       [&] {
         optimise(*ir, *machine, options.effort);
+        replaceLoneLaneStores(*ir);
         llvm::raw_svector_ostream os(out);
         if (kind == ObjectKind::LLVMText) {
           ir->print(os, nullptr);
