@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Lays out the arguments as the emitted interface wants them: sizes, then each
-// argument and result with its strides, then how to run. Arrays are dense here;
-// what other strides do is the business of the interface's own tests.
+// argument and result with its strides, then how to run.
 //
 //===----------------------------------------------------------------------===//
 
@@ -73,9 +72,7 @@ private:
 
 } // namespace
 
-/// Strides, in elements, of all axes but the last of a dense array. Empty axes count
-/// as one element, of 4-bit types as two: a stride of them is even.
-static SmallVector<int64_t, 4> denseStrides(ScalarType type,
+SmallVector<int64_t, 4> facet::denseStrides(ScalarType type,
                                             ArrayRef<int64_t> shape) {
   SmallVector<int64_t, 4> strides;
   int64_t stride = 1, least = bitWidth(type) == 4 ? 2 : 1;
@@ -118,21 +115,29 @@ struct PreparedCall::Layout {
   facet_exec exec;
   facet_error error{};
   ArgumentList list;
-  std::deque<SmallVector<int64_t, 4>> strides;
+  std::vector<View> views;
   std::deque<Workspace> packed;
   SmallVector<void *> addresses;
   Loaded::Function *function = nullptr;
   int refused = 0; ///< by a packing function
 
-  /// NAME_pack_x of a dense array: the buffer, or null with `refused` set.
+  void addStrides(ArgumentList &to, View &view);
+  /// NAME_pack_x of an array: the buffer, or null with `refused` set.
   void *pack(Loaded &code, const HostKernel &kernel, const HostParam &param,
-             const SizeValues &sizes, std::optional<Array> &array);
+             const SizeValues &sizes, View &view);
 };
+
+/// One stride is passed as it is, more as a list.
+void PreparedCall::Layout::addStrides(ArgumentList &to, View &view) {
+  if (view.strides.size() == 1)
+    to.add(view.strides.front());
+  else if (view.strides.size() > 1)
+    to.add(static_cast<void *>(view.strides.data()));
+}
 
 void *PreparedCall::Layout::pack(Loaded &code, const HostKernel &kernel,
                                  const HostParam &param,
-                                 const SizeValues &sizes,
-                                 std::optional<Array> &array) {
+                                 const SizeValues &sizes, View &view) {
   std::set<int> used;
   for (const std::vector<HostDim> &axis : param.axes)
     for (const HostDim &dim : axis)
@@ -151,51 +156,66 @@ void *PreparedCall::Layout::pack(Loaded &code, const HostKernel &kernel,
     refused = FACET_E_WORKSPACE;
     return nullptr;
   }
-  call.add(dataOf(array));
-  if (param.axes.size() == 2)
-    call.add(strides.back().front());
-  else if (param.axes.size() > 2)
-    call.add(static_cast<void *>(strides.back().data()));
+  call.add(view.data);
+  addStrides(call, view);
   call.add(buffer);
   refused = int(code.call(symbol, call.addresses()));
   return buffer;
+}
+
+/// Views of dense arrays. Parameters without one keep their strides: the kernel says
+/// that they are missing.
+static std::vector<View> denseViews(const HostKernel &kernel,
+                                    const SizeValues &sizes,
+                                    Arguments &arguments) {
+  std::vector<View> views;
+  for (auto [param, array] : zip_equal(kernel.params, arguments)) {
+    size_t rank = param.axes.size();
+    std::optional<SmallVector<int64_t, 4>> shape = kernel.shape(param, sizes);
+    View &view = views.emplace_back();
+    view.data = dataOf(array);
+    if (rank >= 2)
+      view.strides = denseStrides(
+          param.type, shape ? *shape : SmallVector<int64_t, 4>(rank));
+  }
+  return views;
 }
 
 PreparedCall::PreparedCall(Loaded &code, const HostKernel &kernel,
                            const SizeValues &sizes, Arguments &arguments,
                            Workspace &workspace, const facet_exec &exec,
                            bool isPacked)
+    : PreparedCall(code, kernel, sizes, denseViews(kernel, sizes, arguments),
+                   workspace, exec, isPacked) {}
+
+PreparedCall::PreparedCall(Loaded &code, const HostKernel &kernel,
+                           const SizeValues &sizes, ArrayRef<View> views,
+                           Workspace &workspace, const facet_exec &exec,
+                           bool isPacked)
     : layout(std::make_unique<Layout>()) {
   layout->exec = exec;
   layout->exec.error = &layout->error;
+  layout->views = views.vec();
   reserveFor(layout->exec, code, kernel, sizes, workspace);
 
   ArgumentList &list = layout->list;
   for (int64_t size : sizes)
     list.add(size);
-  for (auto [param, array] : zip_equal(kernel.params, arguments)) {
-    size_t rank = param.axes.size();
-    if (rank == 0 && !param.isOutput()) {
+  for (auto [param, view] : zip_equal(kernel.params, layout->views)) {
+    if (param.axes.empty() && !param.isOutput()) {
       uint64_t zero = 0;
-      const auto *element = array ? array->bytes.data()
-                                  : reinterpret_cast<const uint8_t *>(&zero);
-      list.addElement(element, std::max(bitWidth(param.type) / 8, 1u));
+      const void *element = view.data ? view.data : &zero;
+      list.addElement(static_cast<const uint8_t *>(element),
+                      std::max(bitWidth(param.type) / 8, 1u));
       continue;
     }
-    if (rank >= 2) {
-      std::optional<SmallVector<int64_t, 4>> shape = kernel.shape(param, sizes);
-      layout->strides.push_back(denseStrides(
-          param.type, shape ? *shape : SmallVector<int64_t, 4>(rank)));
-    }
-    if (isPacked && param.mode == kernel::ParamMode::Const && rank > 0) {
-      list.add(layout->pack(code, kernel, param, sizes, array));
+    if (isPacked && param.mode == kernel::ParamMode::Const &&
+        !param.axes.empty()) {
+      list.add(layout->pack(code, kernel, param, sizes, view));
       continue;
     }
-    list.add(dataOf(array));
-    if (rank == 2)
-      list.add(layout->strides.back().front());
-    else if (rank > 2)
-      list.add(static_cast<void *>(layout->strides.back().data()));
+    list.add(view.data);
+    layout->addStrides(list, view);
   }
   list.add(static_cast<void *>(&layout->exec));
   layout->addresses = list.addresses();

@@ -13,11 +13,24 @@ namespace facet {
 /// Arrays by parameter, dense; a missing one is passed as NULL.
 using Arguments = std::vector<std::optional<Array>>;
 
+/// Where an argument lies; `data` is null when it is left out.
+struct View {
+  void *data = nullptr;
+  llvm::SmallVector<int64_t, 4>
+      strides; ///< in elements, of all axes but the last
+};
+
+/// Strides, in elements, of all axes but the last of a dense array. Empty axes count
+/// as one element, of 4-bit types as two: a stride of them is even.
+llvm::SmallVector<int64_t, 4> denseStrides(ScalarType type,
+                                           llvm::ArrayRef<int64_t> shape);
+
 /// Memory that a call may use, kept from call to call.
 class Workspace {
 public:
+  virtual ~Workspace() = default;
   /// At least `bytes`, 64-byte aligned; null when there is not so much.
-  void *reserve(size_t bytes);
+  virtual void *reserve(size_t bytes);
 
 private:
   struct Free {
@@ -42,6 +55,10 @@ public:
   /// `exec` says how to run; workspace and error record are added.
   PreparedCall(Loaded &code, const HostKernel &kernel, const SizeValues &sizes,
                Arguments &arguments, Workspace &workspace,
+               const facet_exec &exec = FACET_EXEC_INIT, bool isPacked = false);
+  /// The same for arguments with strides of their own.
+  PreparedCall(Loaded &code, const HostKernel &kernel, const SizeValues &sizes,
+               llvm::ArrayRef<View> views, Workspace &workspace,
                const facet_exec &exec = FACET_EXEC_INIT, bool isPacked = false);
   ~PreparedCall();
 

@@ -41,14 +41,15 @@ static TargetList ladderOf(StringRef arch) {
 
 static StringRef archOf(StringRef triple) { return triple.split('-').first; }
 
-/// The highest level that runs here, or `reference`.
-const Target *facet::nativeTarget() {
-  const Target *best = findTarget("reference");
-  for (const Target *target : ladderOf(archOf(defaultTriple())))
-    if (missingHere(*target->level).empty())
-      best = target;
-  return best;
+TargetList facet::levelsHere() {
+  TargetList levels = ladderOf(archOf(defaultTriple()));
+  llvm::erase_if(levels, [](const Target *target) {
+    return !missingHere(*target->level).empty();
+  });
+  return levels.empty() ? TargetList{findTarget("reference")} : levels;
 }
+
+const Target *facet::nativeTarget() { return levelsHere().back(); }
 
 static const Target *findByName(StringRef name, Diagnostics &diagnostics) {
   if (name == "native")

@@ -9,10 +9,12 @@
 
 namespace facet {
 
-/// The targets of `--target` for code that runs under `triple`; without it, the
-/// ladder of all levels of the architecture, or `reference` where it has none.
 /// The best target that this machine can run.
 const Target *nativeTarget();
+/// All levels that this machine can run, lowest first, or `reference`.
+TargetList levelsHere();
+/// The targets of `--target` for code that runs under `triple`; without it, the
+/// ladder of all levels of the architecture, or `reference` where it has none.
 /// Empty with an error.
 TargetList chooseTargets(Invocation &invocation, llvm::StringRef triple);
 /// Drops from a ladder that nobody asked for what would bring the kernels of `module`

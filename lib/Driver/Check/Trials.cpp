@@ -33,16 +33,20 @@ TrialMaker::TrialMaker(const HostKernel &kernel, const Promises &promises,
 // Sizes
 //===----------------------------------------------------------------------===//
 
+bool TrialMaker::isFixed(unsigned size) const {
+  for (const SizeBinding &binding : given)
+    if (binding.name == kernel.sizes[size])
+      return !binding.general;
+  return !kernel.fixed[size].empty();
+}
+
 SmallVector<int64_t> TrialMaker::poolOf(unsigned size) const {
   SmallVector<int64_t> pool(kernel.fixed[size].begin(),
                             kernel.fixed[size].end());
   for (const SizeBinding &binding : given)
-    if (binding.name == kernel.sizes[size]) {
+    if (binding.name == kernel.sizes[size])
       pool.assign(binding.values.begin(), binding.values.end());
-      if (!binding.general)
-        return pool;
-    }
-  if (pool.empty() || kernel.fixed[size].empty())
+  if (!isFixed(size))
     pool.append({0, 1, 2, 3, 4, 5, 7, 8, 13, 16, 17, 31, 32, 33, 64, 128});
   return pool;
 }
@@ -80,6 +84,11 @@ bool TrialMaker::isAffordable(const SizeValues &sizes) const {
   return cost(sizes) + elements <= affordable;
 }
 
+bool TrialMaker::isGood(const Trial &trial) const {
+  return isPossible(trial.sizes) && isAffordable(trial.sizes) &&
+         !promises.firstBroken(trial.sizes, trial.arguments);
+}
+
 std::optional<Trial> TrialMaker::satisfy(SizeValues wanted,
                                          std::optional<unsigned> pinned,
                                          Draw how) {
@@ -94,9 +103,9 @@ std::optional<Trial> TrialMaker::satisfy(SizeValues wanted,
       SmallVector<int64_t> pool = poolOf(i);
       trial.sizes[i] = pool[random.below(pool.size())];
     }
+    trial.seed = random.next();
     fillScalars(trial);
-    if (isPossible(trial.sizes) && isAffordable(trial.sizes) &&
-        !promises.firstBroken(trial.sizes, trial.arguments))
+    if (isGood(trial))
       return fillInputs(trial) ? std::optional(std::move(trial)) : std::nullopt;
   }
   return std::nullopt;
@@ -148,15 +157,36 @@ std::vector<Trial> TrialMaker::make() {
           wanted[i] = value;
           add(std::move(wanted), i);
         }
-  for (unsigned i = 0; i < 6; ++i) {
-    SizeValues wanted(count);
-    for (unsigned size = 0; size < count; ++size) {
-      SmallVector<int64_t> pool = poolOf(size);
-      wanted[size] = pool[random.below(pool.size())];
-    }
-    add(std::move(wanted), std::nullopt);
-  }
+  for (unsigned i = 0; i < 6; ++i)
+    add(randomSizes(), std::nullopt);
   return trials;
+}
+
+SizeValues TrialMaker::randomSizes() {
+  SizeValues sizes(kernel.sizes.size());
+  for (unsigned size = 0; size < sizes.size(); ++size) {
+    SmallVector<int64_t> pool = poolOf(size);
+    sizes[size] = pool[random.below(pool.size())];
+  }
+  return sizes;
+}
+
+std::optional<Trial> TrialMaker::another() {
+  SizeValues wanted = randomSizes();
+  return satisfy(std::move(wanted), std::nullopt, Draw(random.below(3)));
+}
+
+std::optional<Trial> TrialMaker::at(SizeValues sizes, Draw how, uint64_t seed) {
+  for (unsigned i = 0; i < sizes.size(); ++i)
+    if (isFixed(i) && !is_contained(poolOf(i), sizes[i]))
+      return std::nullopt;
+  Trial trial;
+  trial.sizes = std::move(sizes);
+  trial.draw = how;
+  trial.seed = seed;
+  fillScalars(trial);
+  return isGood(trial) && fillInputs(trial) ? std::optional(std::move(trial))
+                                            : std::nullopt;
 }
 
 std::optional<Trial> TrialMaker::breaking(unsigned promise) {
@@ -171,6 +201,7 @@ std::optional<Trial> TrialMaker::breaking(unsigned promise) {
                                      kernel.fixed[i].end());
       trial.sizes[i] = pool[random.below(pool.size())];
     }
+    trial.seed = random.next();
     fillScalars(trial);
     if (isPossible(trial.sizes) && isAffordable(trial.sizes) &&
         promises.firstBroken(trial.sizes, trial.arguments) == promise)
@@ -184,9 +215,9 @@ std::optional<Trial> TrialMaker::breaking(unsigned promise) {
 //===----------------------------------------------------------------------===//
 
 void TrialMaker::draw(Array &array, const HostParam &param,
-                      const SizeValues &sizes, Draw how) {
+                      const SizeValues &sizes, Draw how, Random &values) const {
   if (how == Draw::Plain || indexBound(kernel, param, sizes)) {
-    fillRandom(array, kernel, param, sizes, random);
+    fillRandom(array, kernel, param, sizes, values);
     return;
   }
   int64_t count = array.count();
@@ -195,27 +226,28 @@ void TrialMaker::draw(Array &array, const HostParam &param,
     const int64_t edges[] = {low, high, 0,
                              param.type == ScalarType::Bool ? 1 : -1};
     for (int64_t i = 0; i < count; ++i) {
-      int64_t value = how == Draw::Nasty && random.below(3) == 0
-                          ? edges[random.below(std::size(edges))]
-                          : int64_t(random.next());
+      int64_t value = how == Draw::Nasty && values.below(3) == 0
+                          ? edges[values.below(std::size(edges))]
+                          : int64_t(values.next());
       setElement(array, i, param.type == ScalarType::Bool ? value & 1 : value);
     }
     return;
   }
   for (int64_t i = 0; i < count; ++i) {
-    double value = random.signedUnit();
+    double value = values.signedUnit();
     if (how == Draw::Wide) {
-      value = std::ldexp(value, int(random.below(24)) - 12);
-    } else if (random.below(16) == 0) {
+      value = std::ldexp(value, int(values.below(24)) - 12);
+    } else if (values.below(16) == 0) {
       const double nasty[] = {0.0,  -0.0,      INFINITY,  -INFINITY, NAN,
                               1e-8, -0x1p-130, 0x1p-1040, 1e4,       -240.0};
-      value = nasty[random.below(std::size(nasty))];
+      value = nasty[values.below(std::size(nasty))];
     }
     setElement(array, i, value);
   }
 }
 
-void TrialMaker::fillScalars(Trial &trial) {
+void TrialMaker::fillScalars(Trial &trial) const {
+  Random values(trial.seed);
   trial.arguments.assign(kernel.params.size(), std::nullopt);
   for (auto [i, param] : enumerate(kernel.params))
     if (param.isInput() && param.axes.empty()) {
@@ -224,12 +256,13 @@ void TrialMaker::fillScalars(Trial &trial) {
       scalar.bytes.resize(std::max(bitWidth(param.type) / 8, 1u));
       // A NaN here would be one everywhere.
       draw(scalar, param, trial.sizes,
-           trial.draw == Draw::Nasty ? Draw::Wide : trial.draw);
+           trial.draw == Draw::Nasty ? Draw::Wide : trial.draw, values);
       trial.arguments[i] = std::move(scalar);
     }
 }
 
-bool TrialMaker::fillInputs(Trial &trial) {
+bool TrialMaker::fillInputs(Trial &trial) const {
+  Random values(trial.seed + 1);
   Diagnostics ignored; // what does not fit is not tried
   for (auto [i, param] : enumerate(kernel.params)) {
     if (!param.isInput() || trial.arguments[i])
@@ -237,7 +270,7 @@ bool TrialMaker::fillInputs(Trial &trial) {
     trial.arguments[i] = allocate(kernel, param, trial.sizes, ignored);
     if (!trial.arguments[i])
       return false;
-    draw(*trial.arguments[i], param, trial.sizes, trial.draw);
+    draw(*trial.arguments[i], param, trial.sizes, trial.draw, values);
   }
   return true;
 }

@@ -23,6 +23,7 @@ enum class Draw {
 struct Trial {
   SizeValues sizes;
   Draw draw = Draw::Plain;
+  uint64_t seed = 0;   ///< of its values
   Arguments arguments; ///< inputs filled, results absent
 };
 
@@ -38,21 +39,32 @@ public:
   /// random mixtures, as far as the promises allow.
   std::vector<Trial> make();
 
+  /// One more, of random sizes; nothing when the promises allow none.
+  std::optional<Trial> another();
+
+  /// The call with these sizes and values from `seed`; nothing when it would break a
+  /// promise.
+  std::optional<Trial> at(SizeValues sizes, Draw how, uint64_t seed);
+
   /// A call for which `promise` is the first that is broken; nothing when none is
   /// found.
   std::optional<Trial> breaking(unsigned promise);
 
+private:
   /// Fills one input.
   void draw(Array &array, const HostParam &param, const SizeValues &sizes,
-            Draw how);
-
-private:
+            Draw how, Random &values) const;
+  /// Whether `size` can only be one of its pool.
+  bool isFixed(unsigned size) const;
   llvm::SmallVector<int64_t> poolOf(unsigned size) const;
   bool isPossible(const SizeValues &sizes) const;
   bool isAffordable(const SizeValues &sizes) const;
+  SizeValues randomSizes();
   /// Gives every input an array; false when one does not fit.
-  bool fillInputs(Trial &trial);
-  void fillScalars(Trial &trial);
+  bool fillInputs(Trial &trial) const;
+  void fillScalars(Trial &trial) const;
+  /// Whether `trial`, which has its scalars, may be made.
+  bool isGood(const Trial &trial) const;
   /// Looks for sizes near `wanted` that keep the promises; `pinned` stays.
   std::optional<Trial> satisfy(SizeValues wanted,
                                std::optional<unsigned> pinned, Draw how);
