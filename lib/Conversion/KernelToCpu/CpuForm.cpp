@@ -1,8 +1,8 @@
 //===- CpuForm.cpp - a kernel computed in vectors -------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Obeys the plan, stage by stage: a contraction with the map behind it, an op in
-// lanes, or a plain loop. Where tensors rest and how indices are checked is
+// Obeys the plan, stage by stage: a contraction with the map behind it, a softmax
+// between two, an op in lanes, or a plain loop. Where tensors rest and how indices are checked is
 // OwnForm's.
 //
 //===----------------------------------------------------------------------===//
@@ -22,6 +22,8 @@ CpuForm::CpuForm(kernel::FuncOp kernel, loops::Functions &functions,
   for (StageAttr stage : plan.getVariants().front().getStages()) {
     StructuredOpInterface op = ops[stage.getOps().front()];
     forms[op] = stage.getForm();
+    if (stage.getForm() == Form::Stream)
+      addStream(stage, ops);
     if (stage.getForm() != Form::Contraction)
       continue;
     auto reduce = cast<kernel::ReduceOp>(*op);
@@ -31,6 +33,7 @@ CpuForm::CpuForm(kernel::FuncOp kernel, loops::Functions &functions,
     if (stage.getOps().size() == 2) {
       contraction.epilogue = matchUnguardedEpilogue(reduce);
       fused.insert(contraction.epilogue->map);
+      homeless.insert(reduce.getResult(0));
     }
     takesExec |= contraction.plan.getSplit() != Split::None;
     addPanels(contraction);
@@ -38,10 +41,35 @@ CpuForm::CpuForm(kernel::FuncOp kernel, loops::Functions &functions,
   }
 }
 
-bool CpuForm::hasHome(Value value) {
-  auto it = contractions.find(value.getDefiningOp());
-  return it == contractions.end() || !it->second.epilogue;
+/// A stream is computed where its values are; by-products come out with them.
+void CpuForm::addStream(StageAttr stage,
+                        llvm::ArrayRef<StructuredOpInterface> ops) {
+  StreamStage result;
+  std::string reason;
+  for (int64_t number : stage.getOps())
+    if (auto softmax = dyn_cast<kernel::SoftmaxOp>(*ops[number]))
+      result.stream = *matchStream(softmax, reason);
+  Stream &stream = result.stream;
+  result.plan = stage.getStream();
+  llvm::SmallVector<Operation *> inner = stream.ops();
+  if (stage.getOps().size() > inner.size()) {
+    result.epilogue = matchUnguardedEpilogue(stream.values.reduce);
+    fused.insert(result.epilogue->map);
+    homeless.insert(stream.values.reduce.getResult(0));
+  }
+  for (Operation *op : inner) {
+    if (op == stream.values.reduce)
+      continue;
+    fused.insert(op);
+    if (op != stream.max && op != stream.sum)
+      homeless.insert(op->result_begin(), op->result_end());
+  }
+  takesExec |= result.plan.getGrain() != 0;
+  addStreamScratch(result, workspace);
+  streams.insert({stream.values.reduce, std::move(result)});
 }
+
+bool CpuForm::hasHome(Value value) { return !homeless.contains(value); }
 
 void CpuForm::emitOp(StructuredOpInterface op) {
   b.setLoc(op.getLoc());
@@ -49,6 +77,8 @@ void CpuForm::emitOp(StructuredOpInterface op) {
     return;
   if (auto it = contractions.find(op); it != contractions.end())
     return emitContraction(it->second);
+  if (auto it = streams.find(op); it != streams.end())
+    return emitStream(frame, it->second, placed);
   if (forms.lookup(op) == Form::Loops)
     return OwnForm::emitOp(op);
   if (auto map = dyn_cast<kernel::MapOp>(*op))

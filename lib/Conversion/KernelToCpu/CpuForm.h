@@ -6,6 +6,7 @@
 
 #include "../KernelToLoops/OwnForm.h"
 #include "LanePoint.h"
+#include "StreamStage.h"
 #include "facet/Conversion/KernelToCpu.h"
 #include "facet/Planner/Cpu/Contraction.h"
 #include "facet/Planner/Cpu/Planner.h"
@@ -59,6 +60,9 @@ private:
                                            mlir::ValueRange start,
                                            LaneFold body, int64_t chains = 1);
 
+  void addStream(StageAttr stage,
+                 llvm::ArrayRef<kernel::StructuredOpInterface> ops);
+
   // Scratch.cpp
   void addPanels(ContractionStage &stage);
   unsigned addPanel(ContractionStage &stage, std::optional<unsigned> outer,
@@ -72,7 +76,9 @@ private:
   int64_t lanes; // of 32 bits
   llvm::DenseMap<mlir::Operation *, Form> forms;
   llvm::MapVector<mlir::Operation *, ContractionStage> contractions; // by sum
-  llvm::DenseSet<mlir::Operation *> fused; // epilogues of contractions
+  llvm::MapVector<mlir::Operation *, StreamStage> streams; // by sum of values
+  llvm::DenseSet<mlir::Operation *> fused; // computed where another op is
+  llvm::DenseSet<mlir::Value> homeless;    // never in memory
 };
 
 } // namespace facet::cpu

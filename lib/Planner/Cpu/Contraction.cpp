@@ -109,10 +109,10 @@ std::optional<unsigned> cpu::vectorsOfB(const Contraction &contraction) {
   return input;
 }
 
-std::optional<Contraction> cpu::matchContraction(kernel::ReduceOp reduce) {
+/// The contraction that `reduce` would be without its filter.
+static std::optional<Contraction> matchProduct(kernel::ReduceOp reduce) {
   auto op = cast<StructuredOpInterface>(reduce.getOperation());
-  if (reduce.getKind() != kernel::ReduceKind::Sum ||
-      !reduce.getFilter().empty() || op.getNumGuardAtoms() != 0)
+  if (reduce.getKind() != kernel::ReduceKind::Sum)
     return std::nullopt;
   Contraction contraction;
   contraction.reduce = reduce;
@@ -162,4 +162,26 @@ std::optional<Contraction> cpu::matchContraction(kernel::ReduceOp reduce) {
   if (contraction.n.empty() || contraction.n.back() != lane)
     return std::nullopt;
   return contraction;
+}
+
+std::optional<Contraction> cpu::matchContraction(kernel::ReduceOp reduce) {
+  auto op = cast<StructuredOpInterface>(reduce.getOperation());
+  if (!reduce.getFilter().empty() || op.getNumGuardAtoms() != 0)
+    return std::nullopt;
+  return matchProduct(reduce);
+}
+
+std::optional<Contraction>
+cpu::matchFilteredContraction(kernel::ReduceOp reduce) {
+  auto op = cast<StructuredOpInterface>(reduce.getOperation());
+  if (op.getNumGuardAtoms() != reduce.getFilter().size())
+    return std::nullopt;
+  for (unsigned k = 0; k < op.getInputs().size(); ++k)
+    if (!op.getGuardsOfInput(k).empty())
+      return std::nullopt;
+  auto atoms =
+      op.getBody().front().getArguments().drop_front(op.getInputs().size());
+  if (!llvm::all_of(atoms, [](Value atom) { return atom.use_empty(); }))
+    return std::nullopt;
+  return matchProduct(reduce);
 }

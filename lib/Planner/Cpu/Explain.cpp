@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Explain.h"
+#include "ChooseStream.h"
 #include "CostModel.h"
 #include "Stages.h"
 #include "facet/Dialect/Kernel/IR/Operations.h"
@@ -49,6 +50,8 @@ private:
   void describeChoices(const Contraction &c, ContractionAttr choices,
                        ContractionAttr planned, bool hasEpilogue,
                        std::vector<Explanation::Choice> &to);
+  Explanation::Stage describeStream(StageAttr stage, StageAttr planned);
+  void addStreamedLets(Explanation &to, StageAttr stage);
   void addLets(Explanation &to, VariantAttr variant);
 
   double points(StructuredOpInterface op);
@@ -276,7 +279,73 @@ double Explainer::laneCycles(StructuredOpInterface op, Form form) {
          lanes;
 }
 
+/// The stream that `stage` is.
+static Stream streamOf(const Stages &stages, StageAttr stage) {
+  std::string reason;
+  for (int64_t number : stage.getOps())
+    if (auto softmax = dyn_cast<kernel::SoftmaxOp>(*stages.op(number)))
+      return *stages.streamOf(softmax, reason);
+  llvm_unreachable("a stream has a softmax");
+}
+
+Explanation::Stage Explainer::describeStream(StageAttr stage,
+                                             StageAttr planned) {
+  Stream stream = streamOf(stages, stage);
+  StreamAttr plan = stage.getStream();
+  StreamAttr own = planned ? planned.getStream() : StreamAttr();
+  kernel::ReduceOp values = stream.values.reduce;
+  auto last = cast<StructuredOpInterface>(values.getOperation());
+  if (stage.getOps().size() > stream.ops().size())
+    last = cast<StructuredOpInterface>(
+        matchUnguardedEpilogue(values)->map.getOperation());
+  Explanation::Stage result;
+  result.statement = kernel::statementOf(last).str();
+  result.type = kernel::describeType(last);
+  result.does = kernel::describeIterators(cast<StructuredOpInterface>(
+                    stream.softmax.getOperation())) +
+                " between two sums, streamed";
+  if (last != values)
+    result.does += "; the map behind them on the sums";
+  auto number = [](int64_t value) { return std::to_string(value); };
+  auto add = [&](StringRef what, std::string value, std::string because,
+                 bool isPlanned) {
+    if (!isPlanned)
+      because = "asked for by the schedule; " + because;
+    result.choices.push_back(
+        {what.str(), std::move(value), std::move(because)});
+  };
+  int64_t sums =
+      plan.getRows() * std::max(plan.getKeyVectors(), plan.getValueVectors());
+  add("tile",
+      number(plan.getRows()) + " rows by " + number(plan.getKeyVectors()) +
+          " vectors of keys, " + number(plan.getValueVectors()) + " of values",
+      number(sums + sums / plan.getRows() + 1) + " of " +
+          number(machine.cpu.vectorRegisters) + " registers",
+      own && plan.getRows() == own.getRows() &&
+          plan.getKeyVectors() == own.getKeyVectors() &&
+          plan.getValueVectors() == own.getValueVectors());
+  add("block",
+      number(plan.getRowBlock()) + " rows, " + number(plan.getKeyBlock()) +
+          " keys",
+      "the scores of a tile are " +
+          printBytes(double(4 * plan.getRows() * plan.getKeyBlock())) +
+          (stream.isFiltered() ? "; what the filter drops whole is left out"
+                               : ""),
+      own && plan.getRowBlock() == own.getRowBlock() &&
+          plan.getKeyBlock() == own.getKeyBlock());
+  add("tasks", plan.getGrain() ? "share the blocks of rows" : "one",
+      plan.getGrain() ? "one for each thread, but " + number(plan.getGrain()) +
+                            " multiply-adds at least"
+                      : "too little work to share",
+      own && plan.getGrain() == own.getGrain());
+  if (openSizes().empty())
+    result.seconds = streamCycles(stream, plan, machine) / hertz;
+  return result;
+}
+
 Explanation::Stage Explainer::describe(StageAttr stage, StageAttr planned) {
+  if (stage.getForm() == Form::Stream)
+    return describeStream(stage, planned);
   StructuredOpInterface first = stages.op(stage.getOps().front());
   StructuredOpInterface last = stages.op(stage.getOps().back());
   Explanation::Stage result;
@@ -308,8 +377,40 @@ Explanation::Stage Explainer::describe(StageAttr stage, StageAttr planned) {
   return result;
 }
 
+void Explainer::addStreamedLets(Explanation &to, StageAttr stage) {
+  Stream stream = streamOf(stages, stage);
+  kernel::ReduceOp values = stream.values.reduce;
+  auto last = cast<StructuredOpInterface>(values.getOperation());
+  bool hasMap = stage.getOps().size() > stream.ops().size();
+  std::string user =
+      kernel::statementOf(
+          hasMap ? cast<StructuredOpInterface>(
+                       matchUnguardedEpilogue(values)->map.getOperation())
+                 : last)
+          .str();
+  for (Operation *inner : stream.ops()) {
+    auto op = cast<StructuredOpInterface>(inner);
+    std::string statement = kernel::statementOf(op).str();
+    if (kernel::isReturned(inner) || (inner == values && !hasMap))
+      continue;
+    Explanation::Let let;
+    let.name = op.getName()                 ? statement
+               : isa<kernel::ReduceOp>(*op) ? "sum of " + statement
+                                            : "part of " + statement;
+    let.isStored = inner == stream.max || inner == stream.sum;
+    let.where = let.isStored ? "a by-product of " + user + ", stored, " +
+                                   kernel::describeType(op)
+                             : "streamed inside " + user;
+    to.lets.push_back(let);
+  }
+}
+
 void Explainer::addLets(Explanation &to, VariantAttr variant) {
   for (StageAttr stage : variant.getStages()) {
+    if (stage.getForm() == Form::Stream) {
+      addStreamedLets(to, stage);
+      continue;
+    }
     StructuredOpInterface op = stages.op(stage.getOps().front());
     if (kernel::isReturned(op))
       continue;
@@ -328,7 +429,8 @@ void Explainer::addLets(Explanation &to, VariantAttr variant) {
     }
     double bytes = storedBytes(elementType(op->getResult(0)));
     bool isClosed = true;
-    for (unsigned i = 0; i < op.getNumParallel(); ++i) {
+    int64_t rank = cast<RankedTensorType>(op->getResult(0).getType()).getRank();
+    for (unsigned i = 0; i < rank; ++i) {
       std::optional<int64_t> extent = kernel::knownExtent(op, i);
       isClosed &= extent.has_value();
       bytes *= double(extent.value_or(1));
@@ -341,6 +443,10 @@ void Explainer::addLets(Explanation &to, VariantAttr variant) {
     if (stage.getForm() == Form::Contraction &&
         stages.epilogueOf(reduce, joined, reason))
       reason = "the schedule asks for it";
+    if (auto softmax = dyn_cast<kernel::SoftmaxOp>(*op))
+      if (std::optional<Stream> stream = stages.streamOf(softmax, reason))
+        reason = streamingPays(*stream) ? "the schedule asks for it"
+                                        : "it has few rows";
     if (!reason.empty())
       let.where += ": " + reason;
     to.lets.push_back(let);

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ChooseStream.h"
 #include "CostModel.h"
 #include "Explain.h"
 #include "Schedule.h"
@@ -52,6 +53,42 @@ public:
 
 } // namespace
 
+/// The softmax of a stream's ops.
+static kernel::SoftmaxOp softmaxOf(const Stages &stages, StageAttr stage) {
+  for (int64_t number : stage.getOps())
+    if (auto softmax = dyn_cast<kernel::SoftmaxOp>(*stages.op(number)))
+      return softmax;
+  return {};
+}
+
+static std::optional<std::string>
+checkStream(const Stages &stages, StageAttr stage, const Machine &machine) {
+  kernel::SoftmaxOp softmax = softmaxOf(stages, stage);
+  std::string reason = "it has no softmax";
+  std::optional<Stream> stream =
+      softmax ? stages.streamOf(softmax, reason) : std::nullopt;
+  if (!stream)
+    return "its softmax cannot be streamed: " + reason;
+  StreamAttr plan = stage.getStream();
+  llvm::DenseSet<Operation *> joined;
+  StageAttr expected = streamStage(stages, *stream, plan, joined);
+  ArrayRef<int64_t> ops = stage.getOps();
+  if (!llvm::equal(ops, expected.getOps()))
+    return std::string("a stream takes all ops between its two sums, and the "
+                       "map behind them");
+  if (plan.getLanes() != machine.cpu.vectorBytes / 4)
+    return "vectors of " + std::to_string(plan.getLanes()) +
+           " elements; the machine's have " +
+           std::to_string(machine.cpu.vectorBytes / 4);
+  auto isGood = [&](Dot dot, const Contraction &c) {
+    return dot == c.dot || dot == chooseDot(c, machine);
+  };
+  if (!isGood(plan.getKeyDot(), stream->scores) ||
+      !isGood(plan.getValueDot(), stream->values))
+    return std::string("another dot product does not compute the same");
+  return std::nullopt;
+}
+
 /// One stage of a plan against the kernel; null, or what is wrong.
 static std::optional<std::string> checkStage(const Stages &stages,
                                              StageAttr stage, size_t count,
@@ -59,6 +96,8 @@ static std::optional<std::string> checkStage(const Stages &stages,
   for (int64_t number : stage.getOps())
     if (number < 0 || number >= int64_t(count))
       return "it has no op " + std::to_string(number);
+  if (stage.getForm() == Form::Stream)
+    return checkStream(stages, stage, machine);
   kernel::StructuredOpInterface op = stages.op(stage.getOps().front());
   if (stage.getForm() != Form::Contraction) {
     if (stage.getForm() == Form::Lanes && stages.formOf(op) == Form::Loops)

@@ -5,7 +5,8 @@
 //   y[m, n] = bf16(relu(t[m, n] + b[n]))        op 1 ┘
 //   s[m] = sum[n](f32(y[m, n]))                 op 2 ─ lanes [2]
 //
-// Every live op is in one stage. A sum of products is a contraction, and the map
+// Every live op is in one stage. A softmax between two sums of products takes all that
+// lies between into one. A sum of products is a contraction, and the map
 // behind it joins its stage when all it reads exists by then: its sums are never in
 // memory then.
 //
@@ -13,6 +14,7 @@
 
 #include "facet/Planner/Cpu/Planner.h"
 #include "ChooseBlocks.h"
+#include "ChooseStream.h"
 #include "Stages.h"
 #include "facet/Dialect/Kernel/IR/Operations.h"
 
@@ -49,12 +51,29 @@ static bool runsAlongSum(const Contraction &contraction) {
          !isLastOfSome(contraction.n.back());
 }
 
-PlanAttr cpu::planKernel(kernel::FuncOp kernel, const Machine &machine) {
+PlanAttr cpu::planKernel(kernel::FuncOp kernel, const Machine &machine,
+                         const llvm::DenseMap<Operation *, bool> &streamed) {
   MLIRContext *context = kernel.getContext();
   Stages stages(kernel);
   llvm::DenseSet<Operation *> joined;
+  llvm::DenseMap<Operation *, StageAttr> streams; // by first op
+  for (StructuredOpInterface op : stages.live()) {
+    std::string reason;
+    auto softmax = dyn_cast<kernel::SoftmaxOp>(*op);
+    std::optional<Stream> stream =
+        softmax ? stages.streamOf(softmax, reason) : std::nullopt;
+    auto asked = streamed.find(op);
+    if (stream &&
+        (asked == streamed.end() ? streamingPays(*stream) : asked->second))
+      streams[stream->ops().front()] =
+          streamStage(stages, *stream, chooseStream(*stream, machine), joined);
+  }
   SmallVector<StageAttr> result;
   for (StructuredOpInterface op : stages.live()) {
+    if (StageAttr stream = streams.lookup(op)) {
+      result.push_back(stream);
+      continue;
+    }
     if (joined.contains(op))
       continue;
     SmallVector<int64_t> ops{stages.numberOf(op)};

@@ -7,12 +7,14 @@
 //
 // Clauses stand with the statement of their sum and name its axes; `product = 2`
 // in front of some says that they are for the second sum of the statement. What is not
-// said stays as the planner chose. Every value is checked against the kernel and
+// said stays as the planner chose. `p: stream(i = 128, j = 512)` streams the softmax of
+// p in such blocks, `p: stream = none` stores it. Every value is checked against the kernel and
 // the machine, and `fuse` is an obligation: a plan that does not fuse is refused.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Schedule.h"
+#include "ChooseStream.h"
 #include "CostModel.h"
 #include "Stages.h"
 #include "facet/Dialect/Kernel/IR/Operations.h"
@@ -66,6 +68,36 @@ struct Choices {
   }
 };
 
+/// The same of a stream: its rows, its keys and the columns of its values.
+struct StreamAxes {
+  std::string row, key, column;
+  explicit StreamAxes(const Stream &stream) {
+    kernel::SoftmaxOp softmax = stream.softmax;
+    kernel::ReduceOp values = stream.values.reduce;
+    auto op = cast<StructuredOpInterface>(softmax.getOperation());
+    row = op.getIteratorName(stream.row).str();
+    key = op.getIteratorName(stream.key).str();
+    column = cast<StructuredOpInterface>(values.getOperation())
+                 .getIteratorName(stream.values.n.back())
+                 .str();
+  }
+};
+
+struct StreamChoices {
+  int64_t rows, keyVectors, valueVectors, lanes, rowBlock, keyBlock, grain;
+  Dot keyDot, valueDot;
+  explicit StreamChoices(StreamAttr plan)
+      : rows(plan.getRows()), keyVectors(plan.getKeyVectors()),
+        valueVectors(plan.getValueVectors()), lanes(plan.getLanes()),
+        rowBlock(plan.getRowBlock()), keyBlock(plan.getKeyBlock()),
+        grain(plan.getGrain()), keyDot(plan.getKeyDot()),
+        valueDot(plan.getValueDot()) {}
+  StreamAttr get(MLIRContext *context) const {
+    return StreamAttr::get(context, rows, keyVectors, valueVectors, lanes,
+                           rowBlock, keyBlock, keyDot, valueDot, grain);
+  }
+};
+
 class Reader {
 public:
   Reader(PlanAttr plan, kernel::FuncOp kernel, const Machine &machine,
@@ -88,6 +120,17 @@ private:
                  Choices &choices);
   void readFuse(const ScheduleClause &clause, llvm::StringRef statement);
   void readStore(const ScheduleClause &clause, unsigned stage);
+  void chooseStreams(llvm::ArrayRef<ScheduleEntry> entries);
+  void readStream(const ScheduleClause &clause, unsigned stage);
+  void readStreamTile(const ScheduleClause &clause, const StreamAxes &axes,
+                      StreamChoices &choices);
+  void readStreamBlock(const ScheduleClause &clause, const StreamAxes &axes,
+                       StreamChoices &choices);
+
+  /// The softmax of `statement`; null without one.
+  kernel::SoftmaxOp softmaxOf(llvm::StringRef statement);
+  /// The stream that holds the softmax, or anything, of `statement`.
+  std::optional<unsigned> streamOf(llvm::StringRef statement, bool ofSoftmax);
 
   /// The stages whose sum is of `statement`, in order.
   llvm::SmallVector<unsigned> sumsOf(llvm::StringRef statement);
@@ -295,6 +338,16 @@ void Reader::readFuse(const ScheduleClause &clause, llvm::StringRef statement) {
     bool isKnown = false, isFused = false;
     std::string reason = "it is no sum of products that is computed in tiles";
     for (StageAttr stage : current) {
+      if (stage.getForm() == Form::Stream) {
+        auto has = [&](llvm::StringRef name) {
+          return llvm::any_of(stage.getOps(), [&](int64_t number) {
+            return kernel::statementOf(stages.op(number)) == name;
+          });
+        };
+        isKnown |= has(wanted.word);
+        isFused |= has(wanted.word) && has(statement);
+        continue;
+      }
       StructuredOpInterface op = stages.op(stage.getOps().front());
       isKnown |= kernel::statementOf(op) == wanted.word;
       if (op.getName() != std::optional<StringRef>(wanted.word))
@@ -332,21 +385,183 @@ void Reader::readStore(const ScheduleClause &clause, unsigned number) {
                                    stage.getOps().back(), {}));
 }
 
+kernel::SoftmaxOp Reader::softmaxOf(llvm::StringRef statement) {
+  for (StructuredOpInterface op : stages.live())
+    if (auto softmax = dyn_cast<kernel::SoftmaxOp>(*op))
+      if (kernel::statementOf(op) == statement)
+        return softmax;
+  return {};
+}
+
+std::optional<unsigned> Reader::streamOf(llvm::StringRef statement,
+                                         bool ofSoftmax) {
+  for (auto [i, stage] : llvm::enumerate(current))
+    if (stage.getForm() == Form::Stream)
+      for (int64_t number : stage.getOps())
+        if (kernel::statementOf(stages.op(number)) == statement &&
+            (!ofSoftmax || isa<kernel::SoftmaxOp>(*stages.op(number))))
+          return i;
+  return std::nullopt;
+}
+
+/// Which softmaxes are streamed is settled first: it says what other stages there are.
+void Reader::chooseStreams(llvm::ArrayRef<ScheduleEntry> entries) {
+  llvm::DenseMap<Operation *, bool> streamed;
+  for (const ScheduleEntry &entry : entries)
+    for (const ScheduleClause &clause : entry.clauses) {
+      if (clause.name != "stream")
+        continue;
+      kernel::SoftmaxOp softmax = softmaxOf(entry.statement);
+      if (!softmax) {
+        error(clause, "'" + entry.statement +
+                          "' has no softmax; 'stream' is for those");
+        continue;
+      }
+      bool isNone = clause.value && clause.value->word == "none";
+      if (clause.value && !isNone) {
+        error(clause, "'stream' is none, or takes blocks: 'stream(" +
+                          stages.op(stages.numberOf(softmax))
+                              .getIteratorName(softmax.getNumParallel()) +
+                          " = …)'");
+        continue;
+      }
+      std::string reason;
+      if (!isNone && !stages.streamOf(softmax, reason)) {
+        error(clause,
+              "'" + entry.statement + "' cannot be streamed: " + reason);
+        continue;
+      }
+      streamed[softmax] = !isNone;
+    }
+  if (!streamed.empty())
+    current = llvm::to_vector(planKernel(kernel, machine, streamed)
+                                  .getVariants()
+                                  .front()
+                                  .getStages());
+}
+
+/// `tile(i = 6, j = 64, n = 64)`, `stream(i = 126, j = 512)`, `split = i`,
+/// `grain = 2000000` of a stream.
+void Reader::readStream(const ScheduleClause &clause, unsigned number) {
+  StageAttr stage = current[number];
+  StreamChoices choices(stage.getStream());
+  kernel::SoftmaxOp softmax;
+  for (int64_t op : stage.getOps())
+    if (auto found = dyn_cast<kernel::SoftmaxOp>(*stages.op(op)))
+      softmax = found;
+  std::string reason;
+  StreamAxes axes(*stages.streamOf(softmax, reason));
+  if (clause.name == "tile")
+    readStreamTile(clause, axes, choices);
+  else if (clause.name == "stream")
+    readStreamBlock(clause, axes, choices);
+  else if (clause.name == "grain") {
+    if (!clause.value || !clause.value->word.empty() ||
+        clause.value->number < 1)
+      return error(clause, "'grain' is a number of multiply-adds, 1 or more");
+    choices.grain = clause.value->number;
+  } else {
+    std::string word = clause.value ? clause.value->word : "";
+    if (word != "none" && word != axes.row)
+      return error(clause, "'split' is '" + axes.row + "' or none");
+    choices.grain = word == "none" ? 0 : std::max<int64_t>(choices.grain, 1);
+  }
+  current[number] =
+      StageAttr::get(plan.getContext(), Form::Stream, stage.getOps(),
+                     ContractionAttr(), choices.get(plan.getContext()));
+}
+
+void Reader::readStreamTile(const ScheduleClause &clause,
+                            const StreamAxes &axes, StreamChoices &choices) {
+  StreamChoices wanted = choices;
+  bool good = true;
+  good &=
+      forAxes(clause, {axes.row, axes.key, axes.column},
+              [&](unsigned axis, int64_t value) {
+                if (axis == 0) {
+                  wanted.rows = value;
+                } else if (value % choices.lanes != 0) {
+                  error(clause, llvm::Twine(value) +
+                                    " columns are no whole vectors of " +
+                                    llvm::Twine(choices.lanes) + " elements");
+                  good = false;
+                } else {
+                  (axis == 1 ? wanted.keyVectors : wanted.valueVectors) =
+                      value / choices.lanes;
+                }
+              });
+  int64_t vectors = std::max(wanted.keyVectors, wanted.valueVectors);
+  int64_t registers = wanted.rows * vectors + vectors + 1;
+  if (good && registers > machine.cpu.vectorRegisters) {
+    error(clause, "a tile of " + llvm::Twine(wanted.rows) + " rows by " +
+                      llvm::Twine(vectors) + " vectors needs " +
+                      llvm::Twine(registers) + " registers; " + machine.name +
+                      " has " + llvm::Twine(machine.cpu.vectorRegisters));
+    good = false;
+  }
+  if (good && wanted.rows > wanted.lanes) {
+    error(clause, "a tile of a stream has no more rows than a vector has "
+                  "elements, " +
+                      llvm::Twine(wanted.lanes) + "; these are " +
+                      llvm::Twine(wanted.rows));
+    good = false;
+  }
+  if (!good)
+    return;
+  // Blocks stay about as large until they are given themselves.
+  auto whole = [](int64_t block, int64_t unit) {
+    return std::max<int64_t>(block / unit, 1) * unit;
+  };
+  wanted.rowBlock = whole(wanted.rowBlock, wanted.rows);
+  wanted.keyBlock = whole(wanted.keyBlock, wanted.keyVectors * wanted.lanes);
+  choices = wanted;
+}
+
+void Reader::readStreamBlock(const ScheduleClause &clause,
+                             const StreamAxes &axes, StreamChoices &choices) {
+  int64_t units[] = {choices.rows, choices.keyVectors * choices.lanes};
+  int64_t *blocks[] = {&choices.rowBlock, &choices.keyBlock};
+  static constexpr const char *words[] = {"rows", "keys"};
+  forAxes(clause, {axes.row, axes.key}, [&](unsigned axis, int64_t value) {
+    if (value % units[axis] != 0)
+      return error(clause, "a block of " + llvm::Twine(value) + " " +
+                               words[axis] +
+                               " is no whole number of tiles of " +
+                               llvm::Twine(units[axis]));
+    *blocks[axis] = value;
+  });
+}
+
 void Reader::readEntry(const ScheduleEntry &entry) {
   llvm::SmallVector<unsigned> sums = sumsOf(entry.statement);
+  std::optional<unsigned> stream = streamOf(entry.statement, true);
   std::optional<unsigned> only; // of `sums`
   for (const ScheduleClause &clause : entry.clauses) {
     if (clause.name == "fuse") {
       readFuse(clause, entry.statement);
       continue;
     }
-    if (!llvm::is_contained(
-            {"tile", "block", "grain", "pack", "product", "split", "store"},
-            clause.name)) {
+    if (!llvm::is_contained({"tile", "block", "grain", "pack", "product",
+                             "split", "store", "stream"},
+                            clause.name)) {
       error(clause, "target '" + plan.getMachine() + "' knows no clause '" +
                         clause.name +
                         "'; it knows block, fuse, grain, pack, product, split, "
-                        "store and tile");
+                        "store, stream and tile");
+      continue;
+    }
+    bool isOfStream =
+        llvm::is_contained({"tile", "stream", "split", "grain"}, clause.name);
+    if (isOfStream && stream && !only) {
+      readStream(clause, *stream);
+      continue;
+    }
+    if (clause.name == "stream")
+      continue; // none
+    if (sums.empty() && streamOf(entry.statement, false)) {
+      error(clause, "'" + entry.statement +
+                        "' is streamed; 'stream = none' with its softmax "
+                        "stores it");
       continue;
     }
     if (sums.empty()) {
@@ -378,6 +593,7 @@ void Reader::readEntry(const ScheduleEntry &entry) {
 
 FailureOr<PlanAttr> Reader::read(llvm::ArrayRef<ScheduleEntry> entries) {
   unsigned before = diagnostics.errorCount();
+  chooseStreams(entries);
   for (const ScheduleEntry &entry : entries)
     readEntry(entry);
   if (diagnostics.errorCount() != before)
@@ -400,6 +616,38 @@ FailureOr<PlanAttr> cpu::applySchedule(PlanAttr plan, kernel::FuncOp kernel,
 //===----------------------------------------------------------------------===//
 // Printing
 //===----------------------------------------------------------------------===//
+
+/// What is said of a softmax that could be streamed: its blocks, or none.
+static void printStream(const Stages &stages, kernel::SoftmaxOp softmax,
+                        VariantAttr variant,
+                        llvm::SmallVectorImpl<std::string> &clauses) {
+  std::string reason;
+  std::optional<Stream> stream = stages.streamOf(softmax, reason);
+  if (!stream)
+    return;
+  StreamAxes axes(*stream);
+  for (StageAttr stage : variant.getStages()) {
+    if (stage.getForm() != Form::Stream ||
+        !llvm::is_contained(stage.getOps(), stages.numberOf(softmax)))
+      continue;
+    StreamAttr plan = stage.getStream();
+    auto size = [](const std::string &axis, int64_t value) {
+      return axis + " = " + std::to_string(value);
+    };
+    clauses.push_back(
+        "tile(" + size(axes.row, plan.getRows()) + ", " +
+        size(axes.key, plan.getKeys()) + ", " +
+        size(axes.column, plan.getValueVectors() * plan.getLanes()) + ")");
+    clauses.push_back("stream(" + size(axes.row, plan.getRowBlock()) + ", " +
+                      size(axes.key, plan.getKeyBlock()) + ")");
+    clauses.push_back("split = " + (plan.getGrain() ? axes.row : "none"));
+    if (plan.getGrain())
+      clauses.push_back("grain = " + std::to_string(plan.getGrain()));
+    return;
+  }
+  if (streamingPays(*stream))
+    clauses.push_back("stream = none");
+}
 
 static void printChoices(const Contraction &contraction, ContractionAttr plan,
                          llvm::SmallVectorImpl<std::string> &clauses) {
@@ -435,6 +683,13 @@ void cpu::printSchedule(PlanAttr plan, kernel::FuncOp kernel,
     if (stage.getForm() == Form::Contraction)
       sums[kernel::statementOf(stages.op(stage.getOps().front()))].push_back(
           stage);
+  for (StructuredOpInterface op : stages.live())
+    if (auto softmax = dyn_cast<kernel::SoftmaxOp>(*op)) {
+      llvm::SmallVector<std::string> said;
+      printStream(stages, softmax, variant, said);
+      if (!said.empty())
+        clauses[kernel::statementOf(op)] = said;
+    }
   for (auto &[statement, list] : sums)
     for (auto [i, stage] : llvm::enumerate(list)) {
       StructuredOpInterface op = stages.op(stage.getOps().front());

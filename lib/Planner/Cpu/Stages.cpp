@@ -110,11 +110,27 @@ Stages::epilogueOf(kernel::ReduceOp reduce,
   return epilogue;
 }
 
+std::optional<Stream> Stages::streamOf(kernel::SoftmaxOp softmax,
+                                       std::string &reason) const {
+  std::optional<Stream> stream = matchStream(softmax, reason);
+  if (!stream)
+    return std::nullopt;
+  for (Operation *op : stream->ops())
+    if (formOf(cast<StructuredOpInterface>(op)) != Form::Lanes) {
+      reason = quoted(op) + " is computed only where it is needed";
+      return std::nullopt;
+    }
+  return stream;
+}
+
 llvm::DenseSet<Operation *> cpu::joinedMaps(const Stages &stages,
                                             VariantAttr variant) {
   llvm::DenseSet<Operation *> joined;
   for (StageAttr stage : variant.getStages())
-    if (stage.getOps().size() == 2)
+    if (stage.getForm() == Form::Stream)
+      for (int64_t number : stage.getOps())
+        joined.insert(stages.op(number));
+    else if (stage.getOps().size() == 2)
       joined.insert(stages.op(stage.getOps().back()));
   return joined;
 }

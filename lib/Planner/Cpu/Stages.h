@@ -7,6 +7,7 @@
 #include "facet/Dialect/Kernel/IR/LiveOps.h"
 #include "facet/Planner/Cpu/Contraction.h"
 #include "facet/Planner/Cpu/Planner.h"
+#include "facet/Planner/Cpu/Stream.h"
 
 namespace facet::cpu {
 
@@ -33,6 +34,10 @@ public:
              const llvm::DenseSet<mlir::Operation *> &joined,
              std::string &reason) const;
 
+  /// The stream that `softmax` is the middle of; without one, `reason` says why.
+  std::optional<Stream> streamOf(kernel::SoftmaxOp softmax,
+                                 std::string &reason) const;
+
 private:
   mutable kernel::FuncOp kernel;
   kernel::LiveOps liveOps;
@@ -40,7 +45,7 @@ private:
   llvm::DenseMap<mlir::Operation *, int64_t> numbers;
 };
 
-/// The maps that are computed on sums in `variant`.
+/// The maps that are computed on sums in `variant`, and what is in its streams.
 llvm::DenseSet<mlir::Operation *> joinedMaps(const Stages &stages,
                                              VariantAttr variant);
 

@@ -28,6 +28,9 @@ struct Contraction {
 /// reduction, a filter, guards, or a product that does not fall in two.
 std::optional<Contraction> matchContraction(kernel::ReduceOp reduce);
 
+/// The same for a sum whose filter drops points and does nothing else.
+std::optional<Contraction> matchFilteredContraction(kernel::ReduceOp reduce);
+
 /// The fastest dot product of `machine` that computes the same: exact for integers,
 /// for floats the products that the operands' types promise.
 Dot chooseDot(const Contraction &contraction, const Machine &machine);

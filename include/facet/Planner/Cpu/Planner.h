@@ -17,8 +17,11 @@
 
 namespace facet::cpu {
 
-/// How `kernel` is best computed on `machine`, which is a CPU.
-PlanAttr planKernel(kernel::FuncOp kernel, const Machine &machine);
+/// How `kernel` is best computed on `machine`, which is a CPU. `streamed` says of some
+/// softmaxes whether they are streamed, where they can be.
+PlanAttr planKernel(kernel::FuncOp kernel, const Machine &machine,
+                    const llvm::DenseMap<mlir::Operation *, bool> &streamed =
+                        llvm::DenseMap<mlir::Operation *, bool>());
 
 /// The structured ops of `kernel`, as the stages of a plan number them.
 llvm::SmallVector<kernel::StructuredOpInterface>

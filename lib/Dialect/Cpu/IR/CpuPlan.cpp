@@ -60,14 +60,49 @@ LogicalResult ContractionAttr::verify(EmitError emitError, int64_t rows,
   return success();
 }
 
+LogicalResult StreamAttr::verify(EmitError emitError, int64_t rows,
+                                 int64_t keyVectors, int64_t valueVectors,
+                                 int64_t lanes, int64_t rowBlock,
+                                 int64_t keyBlock, Dot, Dot, int64_t grain) {
+  if (rows < 1 || keyVectors < 1 || valueVectors < 1 || lanes < 1)
+    return emitError() << "a tile of " << rows << " rows by " << keyVectors
+                       << " and " << valueVectors << " vectors of " << lanes
+                       << " elements is empty";
+  if (rows > lanes)
+    return emitError() << "a tile of " << rows << " rows has more than the "
+                       << lanes << " elements of a vector";
+  if (rowBlock < 1 || rowBlock % rows != 0)
+    return emitError() << "row_block = " << rowBlock
+                       << " is no multiple of the tile's " << rows << " rows";
+  if (keyBlock < 1 || keyBlock % (keyVectors * lanes) != 0)
+    return emitError() << "key_block = " << keyBlock
+                       << " is no multiple of the tile's " << keyVectors * lanes
+                       << " keys";
+  if (grain < 0)
+    return emitError() << "grain = " << grain << " is less than 0";
+  return success();
+}
+
 LogicalResult StageAttr::verify(EmitError emitError, Form form,
                                 ArrayRef<int64_t> ops,
-                                ContractionAttr contraction) {
+                                ContractionAttr contraction,
+                                StreamAttr stream) {
   bool isContraction = form == Form::Contraction;
   if (isContraction != bool(contraction))
     return emitError() << "a stage of form " << stringifyForm(form)
                        << (isContraction ? " needs the choices for its sum"
                                          : " has no sum to choose for");
+  bool isStream = form == Form::Stream;
+  if (isStream != bool(stream))
+    return emitError() << "a stage of form " << stringifyForm(form)
+                       << (isStream ? " needs the choices for its blocks"
+                                    : " has no blocks to choose");
+  if (isStream) {
+    if (ops.size() < 3)
+      return emitError() << "a stage of form stream has " << ops.size()
+                         << " ops; it takes 3 or more";
+    return success();
+  }
   size_t most = isContraction ? 2 : 1;
   if (ops.empty() || ops.size() > most)
     return emitError() << "a stage of form " << stringifyForm(form) << " has "

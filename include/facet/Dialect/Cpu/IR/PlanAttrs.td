@@ -11,7 +11,8 @@ include "mlir/IR/EnumAttr.td"
 def Cpu_Form : I32EnumAttr<"Form", "how the ops of a stage are computed", [
     I32EnumAttrCase<"Loops", 0, "loops">,            // one element after the other
     I32EnumAttrCase<"Lanes", 1, "lanes">,            // the innermost loop in vectors
-    I32EnumAttrCase<"Contraction", 2, "contraction"> // panels and the micro-kernel
+    I32EnumAttrCase<"Contraction", 2, "contraction">, // panels and the micro-kernel
+    I32EnumAttrCase<"Stream", 3, "stream"> // a softmax between two contractions
     ]> {
   let cppNamespace = "::facet::cpu";
   let genSpecializedAttr = 0;
@@ -71,16 +72,48 @@ def Cpu_ContractionAttr : Cpu_PlanPart<"Contraction", "contraction"> {
   }];
 }
 
+def Cpu_StreamAttr : Cpu_PlanPart<"Stream", "streamed"> {
+  let summary = "the choices for a softmax between two sums of products";
+  let description = [{
+    `Σ_j softmax_j(Σ_d q[i, d] · k[j, d]) · v[j, n]`: a block of rows i meets one block of
+    keys j after the other; of the softmax only what the tile at hand needs exists.
+
+    | parameter | meaning |
+    | --- | --- |
+    | `rows` | of a tile, in both products |
+    | `key_vectors`, `value_vectors` | vectors of a tile: of keys in the first product, of n in the second |
+    | `lanes` | elements of a vector |
+    | `row_block`, `key_block` | rows and keys that meet at a time; multiples of the tile's |
+    | `key_dot`, `value_dot` | how one step of each product multiplies and adds |
+    | `grain` | multiply-adds that a task has at least; 0: one task |
+  }];
+  let parameters = (ins "int64_t":$rows, "int64_t":$key_vectors, "int64_t":$value_vectors,
+                        "int64_t":$lanes, "int64_t":$row_block, "int64_t":$key_block,
+                        EnumParameter<Cpu_Dot>:$key_dot, EnumParameter<Cpu_Dot>:$value_dot,
+                        DefaultValuedParameter<"int64_t", "0">:$grain);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let extraClassDeclaration = [{
+    /// Keys of one panel.
+    int64_t getKeys() const { return getKeyVectors() * getLanes(); }
+  }];
+}
+
 def Cpu_StageAttr : Cpu_PlanPart<"Stage", "stage"> {
   let summary = "ops that are computed together";
   let description = [{
     `#cpu.stage<lanes [3]>`: an op by its number among the structured ops of the kernel.
     `#cpu.stage<contraction [0, 1] by <rows = 8, …>>`: the sum first, then the map
-    that is computed on it in registers.
+    that is computed on it in registers. `#cpu.stage<stream [0, 1, 2, 3] in <rows = 6, …>>`:
+    the ops of a stream, and the map behind its values if that joins it.
   }];
   let parameters = (ins EnumParameter<Cpu_Form>:$form, ArrayRefParameter<"int64_t">:$ops,
-                        OptionalParameter<"::facet::cpu::ContractionAttr">:$contraction);
-  let assemblyFormat = "`<` $form `[` $ops `]` (`by` $contraction^)? `>`";
+                        OptionalParameter<"::facet::cpu::ContractionAttr">:$contraction,
+                        OptionalParameter<"::facet::cpu::StreamAttr">:$stream);
+  let assemblyFormat = "`<` $form `[` $ops `]` (`by` $contraction^)? (`in` $stream^)? `>`";
+  let builders = [AttrBuilder<(ins "::facet::cpu::Form":$form, "::llvm::ArrayRef<int64_t>":$ops,
+                                   "::facet::cpu::ContractionAttr":$contraction), [{
+    return $_get($_ctxt, form, ops, contraction, StreamAttr());
+  }]>];
 }
 
 def Cpu_VariantAttr : AttrDef<CpuDialect, "Variant"> {
