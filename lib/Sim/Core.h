@@ -95,7 +95,7 @@ private:
              Faults &faults);
   void checkClosed(const Region &region, uint64_t row, const char *verb,
                    Faults &faults) const;
-  void checkWritten(const Region &region, Faults &faults) const;
+  bool isWhollyWritten(const Region &region) const;
   void report(const Faults &faults);
   /// Calls work(row, faults) for rows that do not depend on each other, on several
   /// threads when all of it takes about `ns`, and reports what was met in the

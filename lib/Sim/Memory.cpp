@@ -7,6 +7,9 @@
 //   write [4, 8)    written 0b11110000
 //   read  [2, 6)    -> byte 2 was never written
 //
+// What was never written reads as ones: NaN in every float type, -1 in integers, so
+// that it shows in a result; also where nobody keeps bits.
+//
 // Pages come from the host untouched, so a large memory that a program leaves
 // alone costs nothing. A program that moves much gets large pages: rows lie far
 // apart, and each row of a transfer or matmul would need a page of its own to be
@@ -25,6 +28,9 @@
 
 using namespace facet;
 using namespace facet::sim;
+
+/// Each byte of what was never written.
+constexpr uint8_t poison = 0xff;
 
 constexpr int64_t largePage = int64_t(1) << 21;
 /// Bytes in HBM from which on a program touches most pages of what it uses, so
@@ -47,7 +53,8 @@ static uint8_t *allocate(int64_t bytes, int64_t align,
   return first;
 }
 
-Memory::Store Memory::make(int64_t lines, int64_t lineBytes, bool track) {
+Memory::Store Memory::make(int64_t lines, int64_t lineBytes, bool track,
+                           bool given) {
   Store store;
   store.lineBytes = lineBytes;
   // The same byte of all partitions is what is read together; a few cache lines
@@ -60,6 +67,8 @@ Memory::Store Memory::make(int64_t lines, int64_t lineBytes, bool track) {
   store.lineBits = (lineBytes / 8 / cacheLine + 1) * cacheLine;
   if (track)
     store.firstBit = allocate(lines * store.lineBits, align, store.written);
+  else if (store.first && !given)
+    std::memset(store.first, poison, size_t(lines * store.stride));
   ok &= store.data && (store.written || !track);
   return store;
 }
@@ -72,9 +81,12 @@ Memory::Memory(const Program &program, bool track) {
   largePages = bytes >= worthLargePages;
   sbuf = make(m.core.partitions, m.sbuf.partitionBytes, track);
   psum = make(m.core.partitions, m.psum.banks * m.psum.bankBytes, track);
-  for (const Buffer &b : program.buffers)
-    buffers.push_back(b.space == Space::Hbm ? make(1, int64_t(b.bytes), track)
-                                            : Store());
+  for (const Buffer &b : program.buffers) {
+    bool given = b.kind != BufferKind::Out && b.kind != BufferKind::Scratch;
+    buffers.push_back(b.space == Space::Hbm
+                          ? make(1, int64_t(b.bytes), track, given)
+                          : Store());
+  }
 }
 
 Line Memory::line(const Access &access, uint64_t row) const {
@@ -158,8 +170,22 @@ static void copyRun(unsigned size, uint8_t *memory, int64_t step,
   }
 }
 
+/// Bytes of a row that nothing wrote.
+static void poisonRow(const Line &at, const Region &region, int64_t start,
+                      uint8_t *packed) {
+  int64_t size = region.bytes();
+  forEachRun(*region.access, [&](int64_t first, int64_t count, int64_t step) {
+    for (int64_t i = 0; i != count; ++i)
+      for (int64_t b = 0; b != size; ++b, ++packed)
+        if (int64_t byte = start + (first + i * step) * size + b;
+            !(at.written[byte / 8] >> (byte % 8) & 1))
+          *packed = poison;
+  });
+}
+
 int64_t Memory::read(const Region &region, uint64_t row, uint8_t *packed,
                      const uint8_t *wanted) const {
+  uint8_t *first = packed;
   Line at = line(*region.access, row);
   int64_t size = region.bytes(), start = rowStart(region, row), missing = -1;
   forEachRun(*region.access, [&](int64_t first, int64_t count, int64_t step) {
@@ -177,6 +203,8 @@ int64_t Memory::read(const Region &region, uint64_t row, uint8_t *packed,
     if (wanted)
       wanted += count;
   });
+  if (missing >= 0)
+    poisonRow(at, region, start, first);
   return missing;
 }
 

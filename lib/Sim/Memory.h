@@ -79,7 +79,8 @@ private:
               lineBytes};
     }
   };
-  Store make(int64_t lines, int64_t lineBytes, bool track);
+  /// `given`: filled by the caller.
+  Store make(int64_t lines, int64_t lineBytes, bool track, bool given = false);
 
   Store sbuf, psum;
   std::vector<Store> buffers; // parallel to Program::buffers

@@ -15,6 +15,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Core.h"
+#include "Deadlock.h"
 
 #include "facet/Sim/Race.h"
 
@@ -224,20 +225,10 @@ void Core::runUsual() {
 //===----------------------------------------------------------------------===//
 
 void Core::reportDeadlock() {
-  Finding &finding =
-      findInProgram("SIM-DEADLOCK", "no queue can go on: each waits for an "
-                                    "update that none can make");
-  for (unsigned q = 0; q != streams.size(); ++q) {
-    if (streams[q].done())
-      continue;
-    for (const Wait &wait : streams[q].now().waits) {
-      if (ready(q, wait))
-        continue;
-      unsigned s = streams[q].semaphore(wait.ref);
-      finding.notes.push_back({int(q), int(streams[q].at()),
-                               streams[q].describe(wait, semaphores[s])});
-    }
-  }
+  result.findings.push_back(
+      deadlockOf(program, streams, [&](unsigned q, const Wait &wait) {
+        return semaphores[streams[q].semaphore(wait.ref)];
+      }));
 }
 
 /// Calls visit(byte) for each element of a buffer as the kernel declares it.

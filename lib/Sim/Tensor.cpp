@@ -43,14 +43,13 @@ void Core::loadWeights() {
   weights.rows = w.access->partitions * size_t(pair ? 2 : 1);
   ++weights.number;
   weights.place = w;
-  weights.inPlace = !pair && Memory::isDense(*w.access);
-  Faults faults;
+  weights.inPlace = !pair && Memory::isDense(*w.access) && isWhollyWritten(w);
   if (weights.inPlace) {
     weights.data = memory.line(*w.access, 0).data + w.start;
     weights.stride = memory.stride(Space::Sbuf);
-    checkWritten(w, faults);
-    return report(faults);
+    return;
   }
+  Faults faults;
   size_t rowBytes = weights.columns * w.bytes();
   weights.copy.resize(weights.rows * rowBytes);
   weights.data = weights.copy.data();
@@ -66,15 +65,15 @@ void Core::loadWeights() {
 }
 
 /// Looks at the bytes of a dense operand without reading it.
-void Core::checkWritten(const Region &region, Faults &faults) const {
+bool Core::isWhollyWritten(const Region &region) const {
   if (!options.checks || region.written)
-    return;
-  int64_t bytes = int64_t(region.elements() * region.bytes());
+    return true;
+  int64_t end = region.start + int64_t(region.elements() * region.bytes());
   for (uint64_t p = 0; p != region.access->partitions; ++p)
-    if (int64_t missing = Memory::firstUnwritten(
-            memory.line(*region.access, p), region.start, region.start + bytes);
-        missing >= 0)
-      faults.push_back({&region, p, missing, nullptr});
+    if (Memory::firstUnwritten(memory.line(*region.access, p), region.start,
+                               end) >= 0)
+      return false;
+  return true;
 }
 
 /// From the first to the last byte of a row.
@@ -331,10 +330,9 @@ void Core::matmul() {
   Moving x{nullptr, ptrdiff_t(n * size), moving.access->dtype, n};
   std::vector<uint8_t> gathered, row;
   Faults faults;
-  if (!pair && Memory::isDense(*moving.access)) {
+  if (!pair && Memory::isDense(*moving.access) && isWhollyWritten(moving)) {
     x.data = memory.line(*moving.access, 0).data + moving.start;
     x.stride = memory.stride(Space::Sbuf);
-    checkWritten(moving, faults);
   } else {
     gathered.resize(k * n * size);
     x.data = gathered.data();

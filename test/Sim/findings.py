@@ -95,7 +95,15 @@ finding("", "SIM-OUTPUT: nothing wrote 3 elements of output 'y', the first at by
         "dma_copy dst=hbm.f32[y, 3@8, 52, 3], src=sbuf.f32[0:3, 0, 3]\n")
 finding("nop wait(go >= 2)\n.queue scalar\nnop wait(kept == 1)",
         "SIM-DEADLOCK: no queue can go on", "note: queue vector, instruction 3 (nop): waits for go to reach "
-        "2, it is 1", "note: queue scalar, instruction 0 (nop): waits for kept to be 1, it is 2")
+        "2, it is 1", "note: no instruction that is left updates go\n",
+        "note: queue scalar, instruction 0 (nop): waits for kept to be 1, it is 2")
+circle = "nop wait(go >= 2)\nnop update(kept += 1)\n.queue scalar\nloop trips=2\nnop wait(kept >= 3), update(go += 1)\nend"
+finding(circle, "SIM-DEADLOCK: no queue can go on", "note: queue vector, instruction 3 (nop): waits for go to reach 2, it is 1",
+        "note: queue scalar, instruction 1 (nop): would update go, with i0 = 0",
+        "note: queue scalar, instruction 1 (nop): waits for kept to reach 3, it is 2 (i0 = 0)",
+        "note: queue vector, instruction 4 (nop): comes later in its queue and would update kept")
+finding(circle.replace("nop update(kept += 1)", "loop trips=300000\nend\nnop update(kept += 1)"),
+        "note: none of the next 262144 instructions of any queue updates kept")
 # A store that does not wait for the second fill: the usual order does not show it.
 racy = head.replace("update(go += 1)\n", "update(go += 1)\n" + "nop\n" * 3 +
                     "fill dst=sbuf.f32[0:4, 0, 8], value=2.0\n")
@@ -157,3 +165,28 @@ assert done.returncode == 0, done.stderr
 wanted = np.arange(12, dtype=np.float32).reshape(4, 3)
 wanted[1, 0] = 11
 assert np.array_equal(np.load(case.path("taken.npy")), wanted)
+
+# What nothing wrote is ones, also where it is not looked for: NaN in every float type, -1.
+text = """
+.buffer f out hbm.f32[2, 8] at 0 bytes 64
+.buffer h out hbm.bf16[2, 8] at 64 bytes 32
+.buffer i out hbm.i32[2, 8] at 128 bytes 64
+.buffer never out hbm.i16[4] at 256 bytes 8
+.queue sync
+dma_copy dst=hbm.f32[f, 2, 0, 8], src=sbuf.f32[0:2, 0, 8]
+dma_copy dst=hbm.bf16[h, 2, 0, 8], src=sbuf.bf16[0:2, 64, 8]
+dma_copy dst=hbm.i32[i, 2, 0, 8], src=sbuf.i32[0:2, 128, 8]
+"""
+outputs = [f"{name}=" + case.path(name + ".npy") for name in ("f", "h", "i", "never")]
+done = case.raw(text, *outputs, "--no-check")
+assert done.returncode == 0, done.stderr
+f, h, i, never = (np.load(case.path(name + ".npy")) for name in ("f", "h", "i", "never"))
+assert np.isnan(f).all() and (h.view(np.uint16) == 0xFFFF).all() and (i == -1).all() and (never == -1).all()
+# With checks the index that is read is one too: no row of the table.
+text = """
+.buffer x in hbm.f32[4, 8] at 64 bytes 128
+.queue sync
+dma_gather dst=sbuf.f32[0:4, 0, 8], src=hbm.f32[x, 4, 0, 8], index=sbuf.i32[0:4, 64]
+"""
+done = case.raw(text, "x=" + case.path("x.npy"))
+assert done.returncode == 1 and "SIM-INDEX" in done.stderr and "index 0 is -1, src has 4 rows" in done.stderr, done.stderr

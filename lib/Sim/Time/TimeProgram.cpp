@@ -16,6 +16,8 @@
 
 #include "Timer.h"
 
+#include "../Deadlock.h"
+
 #include <algorithm>
 
 using namespace facet;
@@ -223,21 +225,14 @@ Finding &Timer::find(const char *code, const Twine &message, int queue) {
 
 void Timer::deadlock() {
   result.completed = false;
-  Finding &finding =
-      find("SIM-DEADLOCK", "no queue can go on: each waits for an update that "
-                           "none can make");
-  for (unsigned q = 0; q != queues.size(); ++q) {
-    if (queues[q].phase != TimedQueue::Waiting)
-      continue;
-    const Stream &stream = queues[q].stream;
-    for (const Wait &wait : stream.now().waits) {
-      if (holds(q, wait))
-        continue;
-      int64_t have = counters[2 * stream.semaphore(wait.ref)];
-      finding.notes.push_back(
-          {int(q), int(stream.at()), stream.describe(wait, have)});
-    }
-  }
+  std::vector<Stream> streams;
+  for (const TimedQueue &queue : queues)
+    streams.push_back(queue.stream);
+  result.findings.push_back(
+      deadlockOf(program, streams, [&](unsigned q, const Wait &wait) {
+        bool weights = streams[q].now().op() == Opcode::LoadWeights;
+        return counters[2 * streams[q].semaphore(wait.ref) + weights];
+      }));
 }
 
 TimeResult sim::timeProgram(const Program &program,

@@ -327,6 +327,8 @@ TEST(Time, a_deadlock_is_reported) {
   EXPECT_STREQ(t.findings[0].code, "SIM-DEADLOCK");
   EXPECT_EQ(t.findings[0].notes[0].message,
             "waits for never to reach 1, it is 0");
+  EXPECT_EQ(t.findings[0].notes[1].message,
+            "no instruction that is left updates never");
   EXPECT_EQ(t.ns(), 10);
 }
 
