@@ -137,11 +137,11 @@ LogicalResult Conversion::run() {
     return failure();
   SmallVector<StructuredOpInterface> ops = numberedOps(kernel);
   llvm::DenseMap<Operation *, StageAttr> stages; // by the op each stands at
-  llvm::DenseSet<Operation *> inside;            // sums that a map stands for
+  llvm::DenseSet<Operation *> inside; // of a stage that stands elsewhere
   for (StageAttr stage : plan.getStages()) {
     stages[ops[stage.getOps().back()]] = stage;
-    if (stage.getOps().size() > 1)
-      inside.insert(ops[stage.getOps().front()]);
+    for (int64_t number : stage.getOps().drop_back())
+      inside.insert(ops[number]);
   }
   bool first = true;
   for (Operation &statement : kernel.getBody().front()) {
@@ -154,15 +154,21 @@ LogicalResult Conversion::run() {
              << statement.getName() << "' is not lowered by the engine road";
     }
     if (inside.contains(op))
-      continue; // with its map
-    if (failed(declareScratch(op)))
-      return failure();
+      continue; // with the last op of its stage
+    StageAttr stage = stages.lookup(op);
+    std::optional<Attention> attention;
+    if (stage.getForm() == Form::Attention)
+      attention = attentionOf(stage, kernel);
+    for (StructuredOpInterface made :
+         attention ? attention->results() : SmallVector{op})
+      if (failed(declareScratch(made)))
+        return failure();
     if (!first)
       BarrierOp::create(lowering.builder, lowering.location);
     first = false;
     lowering.location = statement.getLoc();
-    StageAttr stage = stages.lookup(op);
-    if (failed(stage.getForm() == Form::Contraction
+    if (failed(attention ? emitAttention(lowering, *attention)
+               : stage.getForm() == Form::Contraction
                    ? emitContraction(lowering, *contractionOf(stage, kernel),
                                      stage.getContraction())
                    : emitElementwise(lowering, op)))

@@ -5,7 +5,7 @@
 #define FACET_LIB_CONVERSION_KERNELTOENGINE_STAGES_H
 
 #include "Lowering.h"
-#include "facet/Planner/Engine/Contraction.h"
+#include "facet/Planner/Engine/Attention.h"
 
 namespace facet::engine {
 
@@ -13,6 +13,9 @@ namespace facet::engine {
 llvm::LogicalResult emitContraction(Lowering &lowering,
                                     const Contraction &contraction,
                                     ContractionAttr plan);
+
+/// A softmax between two contractions, streamed.
+llvm::LogicalResult emitAttention(Lowering &lowering, Attention &attention);
 
 /// A map, or a sum, maximum or minimum that is no contraction.
 llvm::LogicalResult emitElementwise(Lowering &lowering,

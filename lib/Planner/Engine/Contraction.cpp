@@ -68,10 +68,11 @@ static void agree(Type &a, Type &b) {
 }
 
 std::optional<Contraction> engine::matchContraction(kernel::ReduceOp reduce,
-                                                    const Machine *machine) {
+                                                    const Machine *machine,
+                                                    bool filtered) {
   auto op = cast<StructuredOpInterface>(reduce.getOperation());
-  if (reduce.getKind() != kernel::ReduceKind::Sum || !op.getFilter().empty() ||
-      op.getNumGuardAtoms() != 0)
+  if (reduce.getKind() != kernel::ReduceKind::Sum ||
+      (!filtered && op.getNumGuardAtoms() != 0))
     return std::nullopt;
   auto product = op.getBody()
                      .front()

@@ -5,7 +5,8 @@
 //   y[m, n] = bf16(relu(t[m, n] + b[n]))        op 1 ┘
 //   s[m] = sum[n](f32(y[m, n]))                 op 2 ─ tiles [2]
 //
-// Every op is in one stage. A sum of products that the array can make is a
+// Every op is in one stage. A softmax between two contractions is one with all its
+// parts, where the last of them stood. A sum of products that the array can make is a
 // contraction, and the map that alone reads it is computed on the sums as they leave
 // PSUM: the stage stands where the map stood.
 //
@@ -40,17 +41,33 @@ FailureOr<PlanAttr> engine::planKernel(kernel::FuncOp kernel,
   for (auto [i, op] : llvm::enumerate(ops))
     numbers[op] = int64_t(i);
   // By the op that a stage stands at.
-  llvm::DenseMap<Operation *, StageAttr> contractions;
-  llvm::DenseSet<Operation *> inside; // sums of a stage that stands at its map
+  llvm::DenseMap<Operation *, StageAttr> together;
+  llvm::DenseSet<Operation *> inside; // of a stage that stands elsewhere
   for (StructuredOpInterface op : ops) {
+    auto reduce = dyn_cast<kernel::ReduceOp>(*op);
+    std::optional<Attention> attention =
+        reduce ? matchAttention(reduce, &machine) : std::nullopt;
+    if (!attention || !attentionFits(*attention, machine))
+      continue;
+    SmallVector<int64_t> members;
+    for (Operation *member : attention->members)
+      members.push_back(numbers[member]);
+    llvm::sort(members);
+    for (int64_t member : ArrayRef(members).drop_back())
+      inside.insert(ops[member]);
+    together[ops[members.back()]] =
+        StageAttr::get(context, Form::Attention, members, {});
+  }
+  for (StructuredOpInterface op : ops) {
+    if (inside.contains(op) || together.contains(op))
+      continue;
     auto reduce = dyn_cast<kernel::ReduceOp>(*op);
     std::optional<Contraction> contraction =
         reduce ? matchContraction(reduce, &machine) : std::nullopt;
     if (!contraction)
       continue;
     // Of several sums that one map reads, the first is still in PSUM.
-    if (contraction->epilogue &&
-        contractions.contains(contraction->epilogue->map))
+    if (contraction->epilogue && together.contains(contraction->epilogue->map))
       contraction->epilogue.reset();
     if (!suitsTensorEngine(*contraction))
       continue;
@@ -64,18 +81,34 @@ FailureOr<PlanAttr> engine::planKernel(kernel::FuncOp kernel,
       members.push_back(numbers[at]);
       inside.insert(op);
     }
-    contractions[at] = StageAttr::get(context, Form::Contraction, members,
-                                      chooseBlocks(*problem, machine));
+    together[at] = StageAttr::get(context, Form::Contraction, members,
+                                  chooseBlocks(*problem, machine));
   }
   SmallVector<StageAttr> stages;
   for (StructuredOpInterface op : ops) {
     if (inside.contains(op))
       continue;
-    StageAttr stage = contractions.lookup(op);
+    StageAttr stage = together.lookup(op);
     stages.push_back(
         stage ? stage : StageAttr::get(context, Form::Tiles, numbers[op], {}));
   }
   return PlanAttr::get(context, machine.name, stages);
+}
+
+std::optional<Attention> engine::attentionOf(StageAttr stage,
+                                             kernel::FuncOp kernel) {
+  SmallVector<StructuredOpInterface> ops = numberedOps(kernel);
+  for (int64_t number : stage.getOps()) {
+    auto reduce = dyn_cast<kernel::ReduceOp>(*ops[number]);
+    std::optional<Attention> attention =
+        reduce ? matchAttention(reduce) : std::nullopt;
+    if (attention && attention->members.size() == stage.getOps().size() &&
+        llvm::all_of(stage.getOps(), [&](int64_t member) {
+          return attention->members.contains(ops[member]);
+        }))
+      return attention;
+  }
+  return std::nullopt;
 }
 
 std::optional<Contraction> engine::contractionOf(StageAttr stage,

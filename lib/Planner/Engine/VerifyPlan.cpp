@@ -84,6 +84,14 @@ static std::optional<std::string>
 misfitOfStage(StageAttr stage, kernel::FuncOp kernel, const Machine &machine) {
   if (stage.getForm() == Form::Tiles)
     return std::nullopt; // what cannot be computed is refused at its statement
+  if (stage.getForm() == Form::Attention) {
+    std::optional<Attention> attention = attentionOf(stage, kernel);
+    if (!attention || !attentionFits(*attention, machine))
+      return "ops " + text(stage.getOps().front()) + " to " +
+             text(stage.getOps().back()) +
+             " are no attention that fits the machine";
+    return std::nullopt;
+  }
   std::optional<Contraction> contraction = contractionOf(stage, kernel);
   if (!contraction || !matchContraction(contraction->reduce, &machine) ||
       !suitsTensorEngine(*contraction))

@@ -33,9 +33,11 @@ struct Contraction {
 };
 
 /// The contraction that a reduce is, or nullopt: it is something else, or its types
-/// are none that the array of `machine` (null: of any) multiplies.
+/// are none that the array of `machine` (null: of any) multiplies. With `filtered` it
+/// may have a filter, which is the caller's to keep.
 std::optional<Contraction> matchContraction(kernel::ReduceOp reduce,
-                                            const Machine *machine = nullptr);
+                                            const Machine *machine = nullptr,
+                                            bool filtered = false);
 
 } // namespace facet::engine
 

@@ -14,6 +14,7 @@
 #include "facet/Dialect/Engine/IR/Engine.h"
 #include "facet/Dialect/Kernel/IR/Kernel.h"
 #include "facet/Machine/Machine.h"
+#include "facet/Planner/Engine/Attention.h"
 #include "facet/Planner/Engine/Problem.h"
 
 namespace facet::engine {
@@ -30,6 +31,9 @@ llvm::LogicalResult verifyPlan(PlanAttr plan, kernel::FuncOp kernel,
 /// The structured ops of `kernel`, as the stages of a plan number them.
 llvm::SmallVector<kernel::StructuredOpInterface>
 numberedOps(kernel::FuncOp kernel);
+
+/// The attention of a stage of that form; nullopt: the stage does not fit the kernel.
+std::optional<Attention> attentionOf(StageAttr stage, kernel::FuncOp kernel);
 
 /// The contraction of a stage of that form, with its epilogue when the stage has one;
 /// nullopt: the stage does not fit the kernel.

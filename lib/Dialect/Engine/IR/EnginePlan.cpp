@@ -76,6 +76,13 @@ LogicalResult StageAttr::verify(EmitError emitError, Form form,
     return emitError() << "a stage of form " << stringifyForm(form)
                        << (isContraction ? " needs the choices for its sum"
                                          : " has no sum to choose for");
+  if (form == Form::Attention) {
+    // Two contractions, maximum, exponential, sum and quotient.
+    if (ops.size() < 6 || !llvm::is_sorted(ops))
+      return emitError() << "a stage of form attention has " << ops.size()
+                         << " ops; it takes 6 or more, in their order";
+    return success();
+  }
   size_t most = isContraction ? 2 : 1;
   if (ops.empty() || ops.size() > most)
     return emitError() << "a stage of form " << stringifyForm(form) << " has "

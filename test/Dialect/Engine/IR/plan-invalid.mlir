@@ -65,5 +65,10 @@
 
 // -----
 
+// expected-error @+1 {{a stage of form attention has 2 ops; it takes 6 or more, in their order}}
+#p = #engine.stage<attention[0, 1]>
+
+// -----
+
 // expected-error @+1 {{a plan names no machine}}
 #p = #engine.plan<"", [<tiles[0]>]>

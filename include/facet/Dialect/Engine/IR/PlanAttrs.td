@@ -8,7 +8,8 @@ include "facet/Dialect/Engine/IR/EngineAttrs.td"
 
 def Engine_Form : I32EnumAttr<"Form", "how the ops of a stage are computed", [
     I32EnumAttrCase<"Tiles", 0, "tiles">,            // on vector and scalar, tile by tile
-    I32EnumAttrCase<"Contraction", 1, "contraction"> // on the tensor engine
+    I32EnumAttrCase<"Contraction", 1, "contraction">, // on the tensor engine
+    I32EnumAttrCase<"Attention", 2, "attention">      // two contractions and the softmax between
     ]> {
   let cppNamespace = "::facet::engine";
   let genSpecializedAttr = 0;
@@ -83,7 +84,8 @@ def Engine_StageAttr : Engine_PlanPart<"Stage", "stage"> {
   let description = [{
     `#engine.stage<tiles [3]>`: an op by its number among the structured ops of the
     kernel. `#engine.stage<contraction [0, 1] by <stationary = a, …>>`: the sum first,
-    then the map that is computed on it as it leaves PSUM.
+    then the map that is computed on it as it leaves PSUM. `#engine.stage<attention [0, 1,
+    2, 3, 4, 5]>`: a softmax between two contractions, with all that only it needs.
   }];
   let parameters = (ins EnumParameter<Engine_Form>:$form, ArrayRefParameter<"int64_t">:$ops,
                         OptionalParameter<"::facet::engine::ContractionAttr">:$contraction);
