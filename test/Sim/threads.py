@@ -10,6 +10,7 @@ from simulate import Case, same
 
 case = Case(*sys.argv[1:])
 rng = np.random.default_rng(9)
+np.seterr(all="ignore")
 THREADS = ("1", "2", "3", "8")
 N = 2048
 
