@@ -2,6 +2,7 @@
 # RUN: mkdir -p %t && env PYTHONPATH=%S/Inputs %python %s %facet-sim %t
 
 import os
+import subprocess
 import sys
 
 import numpy as np
@@ -115,7 +116,7 @@ check(head + tail, options=["--orders", "6"])
 check(head + "loop trips=1000000\nend" + tail, "SIM-STEPS: queue vector, instruction ",
       "the program is not at its end after 100 instructions", options=["--max-steps", "100"])
 finding("reduce dst=sbuf.f32[0:1, 512], src=sbuf.f32[0:1, 0, 65536@0, 65536@0], op=add, axes=2",
-        "SIM-SIZE: queue vector, instruction 3 (reduce): src has 1 rows of 4294967296 elements")
+        "SIM-SIZE: queue vector, instruction 3 (reduce): src has 1 rows of 4294967296 elements, more than fit in one run")
 
 # Files and words of the command line.
 program = head + tail
@@ -132,6 +133,16 @@ refuse([k, x, "z=a.npy"], "has no buffer 'z' in hbm")
 refuse([k, x, x], "buffer 'x' is given twice")
 done = case.raw(".buffer x in hbm.f32[1] at 0 bytes 8589934656\n", x)
 assert "its buffers in hbm have 8589934656 bytes, facet-sim runs up to 8589934592" in done.stderr, done.stderr
+spare = ".buffer x in hbm.f32[4, 8] at 0 bytes 64\n.buffer t scratch hbm.f32[1] at 64 bytes 4\n"
+done = case.raw(spare, x)
+assert "it does not fit buffer 'x', whose shape leaves its bytes" in done.stderr and done.returncode == 1, done.stderr
+done = case.raw(spare, x, "t=" + x)
+assert "buffer 't' is scratch, which takes no file" in done.stderr and done.returncode == 1, done.stderr
+done = case.raw(".queue sync\nloop trips=4100000\nend\n", "--timing-only", "--trace", case.path("t.json"))
+assert done.returncode == 0 and "results hold no single instructions: no trace, timeline, critical path, waits and " \
+    "explanation" in done.stderr, done.stderr
+done = subprocess.run([case.sim, "run"], capture_output=True, text=True)
+assert done.returncode == 2 and "want a program" in done.stderr, done.stderr
 refuse([k, x, "--fast"], "unknown option '--fast'", 2)
 refuse([k, x, "--json"], "--json wants a value", 2)
 refuse([k, x, "--threads", "0"], "--threads wants 1 to 256, got '0'", 2)
