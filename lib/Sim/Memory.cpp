@@ -8,7 +8,8 @@
 //   read  [2, 6)    -> byte 2 was never written
 //
 // What was never written reads as ones: NaN in every float type, -1 in integers, so
-// that it shows in a result; also where nobody keeps bits.
+// that it shows in a result; also where nobody keeps bits, unless that is so large
+// that touching it would cost more than the run.
 //
 // Pages come from the host untouched, so a large memory that a program leaves
 // alone costs nothing. A program that moves much gets large pages: rows lie far
@@ -31,6 +32,7 @@ using namespace facet::sim;
 
 /// Each byte of what was never written.
 constexpr uint8_t poison = 0xff;
+constexpr int64_t mostPoisoned = int64_t(1) << 28;
 
 constexpr int64_t largePage = int64_t(1) << 21;
 /// Bytes in HBM from which on a program touches most pages of what it uses, so
@@ -67,7 +69,7 @@ Memory::Store Memory::make(int64_t lines, int64_t lineBytes, bool track,
   store.lineBits = (lineBytes / 8 / cacheLine + 1) * cacheLine;
   if (track)
     store.firstBit = allocate(lines * store.lineBits, align, store.written);
-  else if (store.first && !given)
+  else if (store.first && !given && lines * store.stride <= mostPoisoned)
     std::memset(store.first, poison, size_t(lines * store.stride));
   ok &= store.data && (store.written || !track);
   return store;
