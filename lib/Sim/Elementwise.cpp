@@ -36,6 +36,10 @@ struct Arithmetic<float> {
   static uint64_t store(float v, DType type, bool saturate) {
     return fromFloat(v, type, saturate);
   }
+  static void storeAll(const std::vector<float> &values, DType type,
+                       bool saturate, uint8_t *out) {
+    fromFloats(values.data(), values.size(), type, saturate, out);
+  }
 };
 template <>
 struct Arithmetic<int32_t> {
@@ -49,6 +53,10 @@ struct Arithmetic<int32_t> {
   }
   static uint64_t store(int32_t v, DType type, bool saturate) {
     return fromInt(v, type, saturate);
+  }
+  static void storeAll(const std::vector<int32_t> &values, DType type,
+                       bool saturate, uint8_t *out) {
+    fromInts(values.data(), values.size(), type, saturate, out);
   }
 };
 } // namespace
@@ -132,11 +140,11 @@ void Core::elementwiseRow(uint64_t row, Faults &faults) {
   /// acc[p] over the elements of the result, in their order.
   bool accumulates = has(4), started = i.has(flag::accCarry);
   T running = accumulates && started ? load(4)[0] : T(0);
-  auto putResult = [&](size_t at, T value) {
-    if (accumulates)
-      running = started ? A::apply(Alu(i.sub[2]), running, value) : value;
-    started = true;
-    putNumber(at, value);
+  auto putAll = [&](const std::vector<T> &values) {
+    for (size_t e = 0; accumulates && e != n; ++e, started = true)
+      running =
+          started ? A::apply(Alu(i.sub[2]), running, values[e]) : values[e];
+    A::storeAll(values, to, saturate, out.data());
   };
 
   switch (i.op()) {
@@ -146,14 +154,7 @@ void Core::elementwiseRow(uint64_t row, Faults &faults) {
       read(regions[1], row, out, faults);
       break;
     }
-    std::vector<T> src = load(1);
-    if constexpr (std::is_same_v<T, float>)
-      if (from == DType::F32 && to == DType::BF16 && !saturate) {
-        toBF16(src.data(), n, out.data()); // what results most often are
-        break;
-      }
-    for (size_t e = 0; e != n; ++e)
-      putNumber(e, src[e]);
+    putAll(load(1));
     break;
   }
   case Opcode::Fill:
@@ -161,26 +162,29 @@ void Core::elementwiseRow(uint64_t row, Faults &faults) {
       put(e, immediateElement(i, to));
     break;
   case Opcode::TensorTensor: {
-    std::vector<T> a = load(1), b = load(2);
-    for (size_t e = 0; e != n; ++e)
-      putNumber(e, A::apply(Alu(i.sub[0]), a[e], b[e]));
+    std::vector<T> a = load(1), b = load(2), result(n);
+    applyRow(Alu(i.sub[0]), Row<T>{a.data()}, Row<T>{b.data()}, n,
+             result.data());
+    putAll(result);
     break;
   }
   case Opcode::TensorScalar:
   case Opcode::ScalarTensorTensor: {
     bool two = i.op() == Opcode::ScalarTensorTensor;
-    std::vector<T> src = load(1), b;
+    std::vector<T> src = load(1), b, first(n), second(n);
     T s0 = scalar(2, 0), s1 = two ? T(0) : scalar(3, 1);
     if (two)
       b = load(3);
-    bool reverse0 = i.has(flag::reverse0), reverse1 = i.has(flag::reverse1);
-    for (size_t e = 0; e != n; ++e) {
-      T x = reverse0 ? A::apply(Alu(i.sub[0]), s0, src[e])
-                     : A::apply(Alu(i.sub[0]), src[e], s0);
-      T y = two ? b[e] : s1;
-      putResult(e, reverse1 ? A::apply(Alu(i.sub[1]), y, x)
-                            : A::apply(Alu(i.sub[1]), x, y));
-    }
+    auto apply = [&](unsigned op, Row<T> x, Row<T> y, bool reverse,
+                     std::vector<T> &result) {
+      if (reverse)
+        std::swap(x, y);
+      applyRow(Alu(i.sub[op]), x, y, n, result.data());
+    };
+    apply(0, {src.data()}, {&s0, true}, i.has(flag::reverse0), first);
+    apply(1, {first.data()}, two ? Row<T>{b.data()} : Row<T>{&s1, true},
+          i.has(flag::reverse1), second);
+    putAll(second);
     break;
   }
   case Opcode::Reduce: {
@@ -237,9 +241,9 @@ void Core::elementwiseRow(uint64_t row, Faults &faults) {
     if constexpr (std::is_same_v<T, float>) {
       std::vector<float> src = load(1);
       float scale = scalar(2, 0), bias = scalar(3, 1);
-      for (size_t e = 0; e != n; ++e)
-        putResult(e, applyFunction(Function(i.sub[0]),
-                                   std::fma(src[e], scale, bias)));
+      for (float &x : src)
+        x = applyFunction(Function(i.sub[0]), std::fma(x, scale, bias));
+      putAll(src);
     }
     break;
   }

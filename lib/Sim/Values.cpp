@@ -3,8 +3,10 @@
 //
 // Conversions by LLVM's APFloat, which rounds every format to nearest even and
 // keeps subnormals, so that no table or bit trick of ours can be wrong; bf16 and
-// f32, which fill most memories, have a direct way, and rows are read by table. Arithmetic is the host's f32,
-// which is IEEE's as long as nothing contracts it (the build says so).
+// f32, which fill most memories, have a direct way, and rows are read by table.
+// Arithmetic is the host's f32, which is IEEE's as long as nothing contracts it (the
+// build says so). For rows there is a loop for each operation, which the compiler
+// can make vectors of; the operation itself is written once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,12 +15,17 @@
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/bit.h"
 
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 using namespace facet;
 using llvm::APFloat;
+using sim::canonical;
+
+#define FACET_ALWAYS_INLINE inline __attribute__((always_inline))
 
 static constexpr uint32_t canonicalNaN = 0x7fc00000;
 
@@ -168,16 +175,6 @@ uint64_t sim::fromFloat(float value, DType type, bool saturate) {
   return rounded.bitcastToAPInt().getZExtValue();
 }
 
-void sim::toBF16(const float *values, size_t n, uint8_t *out) {
-  uint32_t nan = uint32_t(canonicalNaNOf(DType::BF16));
-  for (size_t i = 0; i != n; ++i) {
-    uint32_t bits = llvm::bit_cast<uint32_t>(values[i]);
-    uint32_t rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
-    uint16_t half = uint16_t((bits & 0x7fffffff) > 0x7f800000 ? nan : rounded);
-    std::memcpy(out + 2 * i, &half, 2);
-  }
-}
-
 uint64_t sim::fromInt(int32_t value, DType type, bool saturate) {
   if (dtypeIsFloat(type))
     return fromFloat(float(value), type, saturate);
@@ -206,6 +203,14 @@ void sim::toFloats(const uint8_t *packed, DType type, size_t n, float *out) {
     std::memcpy(out, packed, n * sizeof(float));
     return;
   }
+  if (type == DType::BF16) {
+    for (size_t i = 0; i != n; ++i) {
+      uint16_t half;
+      std::memcpy(&half, packed + 2 * i, 2);
+      out[i] = llvm::bit_cast<float>(uint32_t(half) << 16);
+    }
+    return;
+  }
   if (dtypeBits(type) > 16) {
     for (size_t i = 0; i != n; ++i)
       out[i] = toFloat(loadBits(packed + i * dtypeBytes(type), type), type);
@@ -231,6 +236,41 @@ void sim::toFloats(const uint8_t *packed, DType type, size_t n, float *out) {
   }
 }
 
+static void toBF16(const float *values, size_t n, uint8_t *out) {
+  uint32_t nan = uint32_t(canonicalNaNOf(DType::BF16));
+  for (size_t i = 0; i != n; ++i) {
+    uint32_t bits = llvm::bit_cast<uint32_t>(values[i]);
+    uint32_t rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+    uint16_t half = uint16_t((bits & 0x7fffffff) > 0x7f800000 ? nan : rounded);
+    std::memcpy(out + 2 * i, &half, 2);
+  }
+}
+
+void sim::fromFloats(const float *values, size_t n, DType type, bool saturate,
+                     uint8_t *out) {
+  if (type == DType::BF16 && !saturate)
+    return toBF16(values, n, out);
+  if (type == DType::F32 && !saturate) {
+    for (size_t i = 0; i != n; ++i) {
+      float value = canonical(values[i]);
+      std::memcpy(out + 4 * i, &value, 4);
+    }
+    return;
+  }
+  for (size_t i = 0, size = dtypeBytes(type); i != n; ++i)
+    storeBits(out + i * size, type, fromFloat(values[i], type, saturate));
+}
+
+void sim::fromInts(const int32_t *values, size_t n, DType type, bool saturate,
+                   uint8_t *out) {
+  if (type == DType::I32) {
+    std::memcpy(out, values, n * 4);
+    return;
+  }
+  for (size_t i = 0, size = dtypeBytes(type); i != n; ++i)
+    storeBits(out + i * size, type, fromInt(values[i], type, saturate));
+}
+
 //===----------------------------------------------------------------------===//
 // Operations
 //===----------------------------------------------------------------------===//
@@ -254,7 +294,7 @@ static float signOf(float a) {
   return std::isnan(a) || a == 0 ? a : a > 0 ? 1.0f : -1.0f;
 }
 
-float sim::applyFloat(Alu op, float a, float b) {
+static FACET_ALWAYS_INLINE float apply(Alu op, float a, float b) {
   auto truth = [](bool holds) { return holds ? 1.0f : 0.0f; };
   switch (op) {
   case Alu::Bypass:
@@ -318,7 +358,7 @@ float sim::applyFloat(Alu op, float a, float b) {
   }
 }
 
-int32_t sim::applyInt(Alu op, int32_t a, int32_t b) {
+static FACET_ALWAYS_INLINE int32_t apply(Alu op, int32_t a, int32_t b) {
   uint32_t x = uint32_t(a), y = uint32_t(b);
   auto magnitude = [](int32_t v) {
     return v < 0 ? int32_t(0u - uint32_t(v)) : v;
@@ -393,4 +433,41 @@ int32_t sim::applyInt(Alu op, int32_t a, int32_t b) {
   default:
     return a;
   }
+}
+
+float sim::applyFloat(Alu op, float a, float b) { return apply(op, a, b); }
+int32_t sim::applyInt(Alu op, int32_t a, int32_t b) { return apply(op, a, b); }
+
+//===----------------------------------------------------------------------===//
+// Operations on rows
+//===----------------------------------------------------------------------===//
+
+template <typename T, size_t op>
+static void loop(sim::Row<T> a, sim::Row<T> b, size_t n, T *__restrict out) {
+  const T *x = a.values, *y = b.values, oneX = x[0], oneY = y[0];
+  if (a.one)
+    for (size_t i = 0; i != n; ++i)
+      out[i] = apply(Alu(op), oneX, y[i]);
+  else if (b.one)
+    for (size_t i = 0; i != n; ++i)
+      out[i] = apply(Alu(op), x[i], oneY);
+  else
+    for (size_t i = 0; i != n; ++i)
+      out[i] = apply(Alu(op), x[i], y[i]);
+}
+
+template <typename T, size_t... ops>
+static constexpr auto loopsOf(std::index_sequence<ops...>) {
+  return std::array{loop<T, ops>...};
+}
+
+template <typename T>
+static constexpr auto loops = loopsOf<T>(std::make_index_sequence<numAlus>());
+
+void sim::applyRow(Alu op, Row<float> a, Row<float> b, size_t n, float *out) {
+  loops<float>[size_t(op)](a, b, n, out);
+}
+void sim::applyRow(Alu op, Row<int32_t> a, Row<int32_t> b, size_t n,
+                   int32_t *out) {
+  loops<int32_t>[size_t(op)](a, b, n, out);
 }

@@ -26,13 +26,26 @@ uint64_t fromInt(int32_t value, DType type, bool saturate);
 /// n elements that lie one after another, as toFloat.
 void toFloats(const uint8_t *packed, DType type, size_t n, float *out);
 
-/// n values as bf16, as fromFloat without saturation.
-void toBF16(const float *values, size_t n, uint8_t *out);
+/// n values one after another, as fromFloat and fromInt.
+void fromFloats(const float *values, size_t n, DType type, bool saturate,
+                uint8_t *out);
+void fromInts(const int32_t *values, size_t n, DType type, bool saturate,
+              uint8_t *out);
 
 /// An operation on f32, rounded once; a NaN result is canonical.
 float applyFloat(Alu op, float a, float b);
 /// The same on i32, wrapping.
 int32_t applyInt(Alu op, int32_t a, int32_t b);
+
+/// n values, or one that stands for all of them.
+template <typename T>
+struct Row {
+  const T *values;
+  bool one = false;
+};
+/// An operation on n pairs; `out` is none of the operands.
+void applyRow(Alu op, Row<float> a, Row<float> b, size_t n, float *out);
+void applyRow(Alu op, Row<int32_t> a, Row<int32_t> b, size_t n, int32_t *out);
 /// A function of `activate` (Functions.cpp).
 float applyFunction(Function function, float x);
 
