@@ -37,12 +37,6 @@ ChainPoint::ChainPoint(Frame &frame, const Stream &stream, Operation *op,
                  {keyOf(stream, op), lanes, mask}, given),
       stream(stream), at(at) {}
 
-Value GivenPoint::read(unsigned input, llvm::ArrayRef<Value> index,
-                       Value guard) {
-  Value value = given.lookup(op.getInputs()[input]);
-  return value ? value : LanePoint::read(input, index, guard);
-}
-
 Value ChainPoint::read(unsigned input, llvm::ArrayRef<Value> index,
                        Value guard) {
   Value tensor = op.getInputs()[input];

@@ -9,22 +9,6 @@
 
 namespace facet::cpu {
 
-/// An op some of whose inputs are `given` instead of read.
-class GivenPoint : public LanePoint {
-public:
-  using Given = llvm::DenseMap<mlir::Value, mlir::Value>;
-  GivenPoint(Frame &frame, kernel::StructuredOpInterface op,
-             llvm::ArrayRef<mlir::Value> iterators, LaneRange range,
-             const Given &given)
-      : LanePoint(frame, op, iterators, range), given(given) {}
-
-protected:
-  mlir::Value read(unsigned input, llvm::ArrayRef<mlir::Value> index,
-                   mlir::Value guard) override;
-
-  const Given &given;
-};
-
 /// Evaluates an op of a stream for neighbouring keys: elements of tensors that are
 /// never in memory are `given`, or computed by the map that makes them.
 class ChainPoint : public GivenPoint {

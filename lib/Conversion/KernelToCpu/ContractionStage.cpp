@@ -119,23 +119,10 @@ void StageEmitter::run(Part part, Block &stack) {
 // Tasks
 //===----------------------------------------------------------------------===//
 
-/// The array of one task, of an array for each.
-static Storage arrayOf(Frame &frame, const Storage &all, Value task) {
-  Storage result = all;
-  Num offset = frame.num(task) * frame.num(all.strides.front());
-  result.pointer = LLVM::GEPOp::create(
-      frame.b, all.pointer.getType(), all.element, all.pointer,
-      llvm::ArrayRef<LLVM::GEPArg>{offset.get()});
-  result.dims.erase(result.dims.begin());
-  result.strides.erase(result.strides.begin());
-  return result;
-}
-
 void CpuForm::emitTask(ContractionStage &stage, Value task, Num from, Num size,
                        Block *block) {
   auto panel = [&](unsigned slot) {
-    return task ? arrayOf(frame, placed[slot], task).pointer
-                : placed[slot].pointer;
+    return arrayOf(frame, placed[slot], task).pointer;
   };
   Operands operands;
   std::optional<Storage> partial;
@@ -162,26 +149,17 @@ void CpuForm::emitContraction(ContractionStage &stage) {
   ContractionAttr plan = stage.plan;
   if (plan.getSplit() == Split::None)
     return emitTask(stage, Value(), Num(), Num(), nullptr);
-  // Whole tiles, shared out evenly; no more tasks than threads, none too small.
+  // Whole tiles.
   kernel::ReduceOp reduce = c.reduce;
   auto op = cast<StructuredOpInterface>(reduce.getOperation());
   llvm::SmallVector<Value> extents = frame.extents(op);
   bool isM = plan.getSplit() == Split::M;
   Num whole = frame.num(extents[isM ? c.m.back() : c.n.back()]);
   int64_t tile = isM ? plan.getRows() : plan.getColumns();
-  Num tiles = loops::quotient(whole + (tile - 1), tile);
-  Num work = frame.f64(1. / double(plan.getGrain()));
-  for (Value extent : extents)
-    work = work * loops::toFloat(frame.num(extent), b.getF64Type());
-  constexpr double mostTasks = 1 << 20;
-  Num least = loops::min(work, work.like(mostTasks));
-  Num tasks = loops::min(loops::toInt(least, b.getI64Type()),
-                         loops::min(frame.num(frame.threads), tiles));
-  tasks = loops::max(tasks, frame.i64(1));
-  Num each =
-      frame.num(arith::DivUIOp::create(b, tiles + tasks - 1, tasks)) * tile;
-  forTasks(frame, tasks, [&](Value task, Block &block) {
-    Num from = loops::min(frame.num(task) * each, whole);
-    emitTask(stage, task, from, loops::min(whole - from, each), &block);
-  });
+  forParts(frame, loops::quotient(whole + (tile - 1), tile), extents,
+           plan.getGrain(), [&](Value task, Num from, Num to, Block &block) {
+             Num first = loops::min(from * tile, whole);
+             emitTask(stage, task, first, loops::min(to * tile, whole) - first,
+                      &block);
+           });
 }

@@ -27,15 +27,25 @@ CpuForm::CpuForm(kernel::FuncOp kernel, loops::Functions &functions,
     if (stage.getForm() != Form::Contraction)
       continue;
     auto reduce = cast<kernel::ReduceOp>(*op);
-    ContractionStage contraction;
-    contraction.contraction = *matchContraction(reduce);
-    contraction.plan = stage.getContraction();
+    ContractionAttr choices = stage.getContraction();
+    std::optional<Epilogue> epilogue;
     if (stage.getOps().size() == 2) {
-      contraction.epilogue = matchUnguardedEpilogue(reduce);
-      fused.insert(contraction.epilogue->map);
+      epilogue = matchUnguardedEpilogue(reduce);
+      fused.insert(epilogue->map);
       homeless.insert(reduce.getResult(0));
     }
-    takesExec |= contraction.plan.getSplit() != Split::None;
+    takesExec |= choices.getSplit() != Split::None;
+    if (op.getNumGuardAtoms()) {
+      FilteredStage sum{
+          *matchFilteredContraction(reduce), epilogue, choices, {}};
+      addFilteredScratch(sum, workspace);
+      filtered.insert({op, std::move(sum)});
+      continue;
+    }
+    ContractionStage contraction;
+    contraction.contraction = *matchContraction(reduce);
+    contraction.epilogue = epilogue;
+    contraction.plan = choices;
     addPanels(contraction);
     contractions.insert({op, std::move(contraction)});
   }
@@ -77,6 +87,8 @@ void CpuForm::emitOp(StructuredOpInterface op) {
     return;
   if (auto it = contractions.find(op); it != contractions.end())
     return emitContraction(it->second);
+  if (auto it = filtered.find(op); it != filtered.end())
+    return emitFiltered(frame, it->second, placed);
   if (auto it = streams.find(op); it != streams.end())
     return emitStream(frame, it->second, placed);
   if (forms.lookup(op) == Form::Loops)

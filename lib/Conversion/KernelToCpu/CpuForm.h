@@ -5,6 +5,7 @@
 #define FACET_LIB_CONVERSION_KERNELTOCPU_CPUFORM_H
 
 #include "../KernelToLoops/OwnForm.h"
+#include "FilteredStage.h"
 #include "LanePoint.h"
 #include "StreamStage.h"
 #include "facet/Conversion/KernelToCpu.h"
@@ -76,6 +77,7 @@ private:
   int64_t lanes; // of 32 bits
   llvm::DenseMap<mlir::Operation *, Form> forms;
   llvm::MapVector<mlir::Operation *, ContractionStage> contractions; // by sum
+  llvm::MapVector<mlir::Operation *, FilteredStage> filtered;        // by sum
   llvm::MapVector<mlir::Operation *, StreamStage> streams; // by sum of values
   llvm::DenseSet<mlir::Operation *> fused; // computed where another op is
   llvm::DenseSet<mlir::Value> homeless;    // never in memory

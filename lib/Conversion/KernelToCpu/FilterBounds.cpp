@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "FilterBounds.h"
+#include "Ranges.h"
 
 using namespace facet;
 using namespace facet::cpu;
@@ -199,4 +200,45 @@ Verdict cpu::filterOver(Frame &frame, kernel::StructuredOpInterface op,
     all = {all.may & one.may, all.must & one.must};
   }
   return all;
+}
+
+Live cpu::liveUnits(Frame &frame, kernel::StructuredOpInterface op,
+                    llvm::ArrayRef<int64_t> filter,
+                    llvm::SmallVector<Interval> block, unsigned iterator,
+                    Num first, Num count, int64_t unit) {
+  Num zero = frame.i64(0);
+  Num units = loops::quotient(count + (unit - 1), unit);
+  Num whole = loops::quotient(count, unit);
+  if (filter.empty())
+    return {zero, units, zero, whole};
+  auto verdictOf = [&](Num from, Num to) {
+    block[iterator] = {first + from, first + to - 1};
+    return filterOver(frame, op, filter, block);
+  };
+  Verdict verdict = verdictOf(zero, count);
+  // One after the other, unless all of it lives.
+  auto scan = [&] {
+    return foldRange(frame.b, zero, units, 1, {zero, zero, zero, zero},
+                     [&](Num i, ValueRange state) -> Vectors {
+                       Num begin = frame.num(state[0]),
+                           end = frame.num(state[1]),
+                           allBegin = frame.num(state[2]),
+                           allEnd = frame.num(state[3]);
+                       Num from = i * unit, to = loops::min(from + unit, count);
+                       Verdict one = verdictOf(from, to);
+                       Num must = one.must & (from + unit <= count);
+                       Num isNone = allBegin == allEnd;
+                       Num extends = must & (isNone | (allEnd == i));
+                       return {
+                           loops::select(one.may & (end == 0), i, begin),
+                           loops::select(one.may, i + 1, end),
+                           loops::select(must & isNone, i, allBegin),
+                           loops::select(extends, i + 1, allEnd),
+                       };
+                     });
+  };
+  Vectors found = loops::ifElse(frame.b, loops::invert(verdict.must),
+                                Vectors{zero, units, zero, whole}, scan);
+  return {frame.num(found[0]), frame.num(found[1]), frame.num(found[2]),
+          frame.num(found[3])};
 }

@@ -27,6 +27,20 @@ Verdict filterOver(loops::Frame &frame, kernel::StructuredOpInterface op,
                    llvm::ArrayRef<int64_t> filter,
                    llvm::ArrayRef<Interval> block);
 
+/// Units of one iterator, counted from the first of a block.
+struct Live {
+  loops::Num begin, end;       ///< that may hold a point
+  loops::Num allBegin, allEnd; ///< among them, whose points all live
+};
+
+/// Which units of `unit` values of `iterator` live, of `count` values from `first` on,
+/// where the others lie in `block`. A unit that is not whole is none whose points all
+/// live.
+Live liveUnits(loops::Frame &frame, kernel::StructuredOpInterface op,
+               llvm::ArrayRef<int64_t> filter,
+               llvm::SmallVector<Interval> block, unsigned iterator,
+               loops::Num first, loops::Num count, int64_t unit);
+
 } // namespace facet::cpu
 
 #endif // FACET_LIB_CONVERSION_KERNELTOCPU_FILTERBOUNDS_H

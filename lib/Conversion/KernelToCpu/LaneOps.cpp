@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CpuForm.h"
+#include "Ranges.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -157,20 +158,9 @@ void CpuForm::emitLaneMap(kernel::MapOp op) {
 
 /// All lanes of `value` into one, in halves.
 Value CpuForm::horizontal(ReduceKind kind, Value value) {
-  int64_t count = lanes;
-  Value current = value;
-  while (count > 1) {
-    count /= 2;
-    llvm::SmallVector<int64_t> low(count), high(count);
-    for (int64_t i = 0; i < count; ++i) {
-      low[i] = i;
-      high[i] = count + i;
-    }
-    Value a = vector::ShuffleOp::create(b, current, current, low);
-    Value c = vector::ShuffleOp::create(b, current, current, high);
-    current = loops::combine(frame, kind, ValueRange{a}, {c})[0];
-  }
-  return vector::ExtractOp::create(b, current, 0);
+  return acrossLanes(frame.num(value), [&](Num a, Num c) {
+    return frame.num(loops::combine(frame, kind, ValueRange{a}, {c})[0]);
+  });
 }
 
 void CpuForm::emitLaneReduce(kernel::ReduceOp op) {

@@ -275,3 +275,9 @@ Value LanePoint::read(unsigned k, llvm::ArrayRef<Value> index, Value guard) {
     return {readAll()};
   })[0];
 }
+
+Value GivenPoint::read(unsigned input, llvm::ArrayRef<Value> index,
+                       Value guard) {
+  Value value = given.lookup(op.getInputs()[input]);
+  return value ? value : LanePoint::read(input, index, guard);
+}

@@ -50,6 +50,22 @@ private:
                     llvm::ArrayRef<mlir::Value> index) const;
 };
 
+/// An op some of whose inputs are `given` instead of read.
+class GivenPoint : public LanePoint {
+public:
+  using Given = llvm::DenseMap<mlir::Value, mlir::Value>;
+  GivenPoint(Frame &frame, kernel::StructuredOpInterface op,
+             llvm::ArrayRef<mlir::Value> iterators, LaneRange range,
+             const Given &given)
+      : LanePoint(frame, op, iterators, range), given(given) {}
+
+protected:
+  mlir::Value read(unsigned input, llvm::ArrayRef<mlir::Value> index,
+                   mlir::Value guard) override;
+
+  const Given &given;
+};
+
 bool isVector(mlir::Value value);
 /// `value` in every lane; itself when it is a vector.
 mlir::Value widen(LocBuilder &b, mlir::Value value, int64_t lanes);

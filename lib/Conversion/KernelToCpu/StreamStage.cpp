@@ -29,6 +29,8 @@
 #include "ChainPoint.h"
 #include "FilterBounds.h"
 #include "Panels.h"
+#include "Ranges.h"
+#include "Sums.h"
 #include "Tasks.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -42,12 +44,6 @@ using namespace mlir;
 using kernel::StructuredOpInterface;
 
 namespace {
-
-/// The panels of keys of a block that a tile looks at.
-struct Live {
-  Num begin, end;       ///< that may hold a key
-  Num allBegin, allEnd; ///< among them, that hold nothing but keys
-};
 
 /// Rows r.. of a block, which is i0.., and keys j0...
 struct Tile {
@@ -67,8 +63,6 @@ public:
   Num heads();
 
 private:
-  using Vectors = llvm::SmallVector<Value>;
-
   void head(Num number, Num from, Num to);
   void block(Num unit);
   void tile(const Tile &tile);
@@ -88,9 +82,14 @@ private:
   Num product(llvm::ArrayRef<unsigned> iterators);
   /// The walks stand where `at` does.
   void placeWalks();
-  void loop(Num from, Num to, int64_t step, llvm::function_ref<void(Num)> body);
+  void loop(Num from, Num to, int64_t step,
+            llvm::function_ref<void(Num)> body) {
+    forRange(b, from, to, step, body);
+  }
   Vectors fold(Num from, Num to, int64_t step, ValueRange start,
-               llvm::function_ref<Vectors(Num, ValueRange)> body);
+               llvm::function_ref<Vectors(Num, ValueRange)> body) {
+    return foldRange(b, from, to, step, start, body);
+  }
   /// `inside` where all keys of the vector at `c` live, else `partly`: `count`
   /// vectors.
   Vectors byLiveness(const Live &live, Num c, unsigned count,
@@ -101,8 +100,6 @@ private:
   Num larger(Num a, Num c) {
     return keepsNaN ? loops::max(a, c) : loops::select(a < c, c, a);
   }
-  /// All lanes of a vector into one.
-  Num across(Num value, llvm::function_ref<Num(Num, Num)> combine);
   Value splat(Value init) { return frame.tensors[init].scalar; }
 
   Value pointer(Type type, Value base, Num elements) {
@@ -174,31 +171,6 @@ StreamEmitter::StreamEmitter(Frame &frame, const StreamStage &stage,
 //===----------------------------------------------------------------------===//
 // Loops
 //===----------------------------------------------------------------------===//
-
-static Num divide(Num a, Num c) {
-  return {a.builder(), arith::DivUIOp::create(a.builder(), a.get(), c.get())};
-}
-
-void StreamEmitter::loop(Num from, Num to, int64_t step,
-                         llvm::function_ref<void(Num)> body) {
-  fold(from, to, step, {}, [&](Num i, ValueRange) {
-    body(i);
-    return Vectors();
-  });
-}
-
-StreamEmitter::Vectors
-StreamEmitter::fold(Num from, Num to, int64_t step, ValueRange start,
-                    llvm::function_ref<Vectors(Num, ValueRange)> body) {
-  auto loop = scf::ForOp::create(b, from, to, frame.i64(step), start);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(loop.getBody());
-  Vectors next =
-      body(frame.num(loop.getInductionVar()), loop.getRegionIterArgs());
-  if (!next.empty())
-    scf::YieldOp::create(b, next);
-  return llvm::to_vector_of<Value>(loop.getResults());
-}
 
 Num StreamEmitter::product(llvm::ArrayRef<unsigned> iterators) {
   Num result = frame.i64(1);
@@ -329,49 +301,17 @@ void StreamEmitter::tile(const Tile &tile) {
 //===----------------------------------------------------------------------===//
 
 Live StreamEmitter::liveOf(const Tile &tile) {
-  Num zero = frame.i64(0);
-  Num panels = loops::quotient(tile.keys + (panel - 1), panel);
-  Num whole = loops::quotient(tile.keys, panel);
-  if (!isFiltered)
-    return {zero, panels, zero, whole};
   llvm::SmallVector<Interval> bounds;
   for (Value value : at)
     bounds.push_back({value, value});
   bounds[stream.row] = {tile.first, tile.first + tile.count - 1};
-  auto verdictOf = [&](Num from, Num to) {
-    bounds[stream.key] = {tile.j0 + from, tile.j0 + to - 1};
-    return filterOver(frame, op, op.getFilter(), bounds);
-  };
-  Vectors all{zero, panels, zero, whole};
-  Verdict verdict = verdictOf(zero, tile.keys);
-  Vectors found =
-      loops::ifElse(b, loops::invert(verdict.must), all, [&]() -> Vectors {
-        return fold(
-            zero, panels, 1, {zero, zero, zero, zero},
-            [&](Num p, ValueRange state) -> Vectors {
-              Num begin = frame.num(state[0]), end = frame.num(state[1]),
-                  allBegin = frame.num(state[2]), allEnd = frame.num(state[3]);
-              Num from = p * panel, to = loops::min(from + panel, tile.keys);
-              Verdict one = verdictOf(from, to);
-              Num must = one.must & (from + panel <= tile.keys);
-              Num isNone = allBegin == allEnd;
-              Num extends = must & (isNone | (allEnd == p));
-              return {
-                  loops::select(one.may & (end == 0), p, begin),
-                  loops::select(one.may, p + 1, end),
-                  loops::select(must & isNone, p, allBegin),
-                  loops::select(extends, p + 1, allEnd),
-              };
-            });
-      });
-  return {frame.num(found[0]), frame.num(found[1]), frame.num(found[2]),
-          frame.num(found[3])};
+  return liveUnits(frame, op, op.getFilter(), bounds, stream.key, tile.j0,
+                   tile.keys, panel);
 }
 
-StreamEmitter::Vectors
-StreamEmitter::byLiveness(const Live &live, Num c, unsigned count,
-                          llvm::function_ref<Vectors()> inside,
-                          llvm::function_ref<Vectors()> partly) {
+Vectors StreamEmitter::byLiveness(const Live &live, Num c, unsigned count,
+                                  llvm::function_ref<Vectors()> inside,
+                                  llvm::function_ref<Vectors()> partly) {
   std::optional<int64_t> keys = known(extents[stream.key]);
   if (!isFiltered && keys && *keys % panel == 0)
     return inside();
@@ -411,20 +351,6 @@ void StreamEmitter::multiplyKeys(const Tile &tile, const Live &live) {
   });
 }
 
-Num StreamEmitter::across(Num value,
-                          llvm::function_ref<Num(Num, Num)> combine) {
-  for (int64_t count = lanes / 2; count > 0; count /= 2) {
-    llvm::SmallVector<int64_t> low(count), high(count);
-    for (int64_t i = 0; i < count; ++i) {
-      low[i] = i;
-      high[i] = count + i;
-    }
-    value = combine({b, vector::ShuffleOp::create(b, value, value, low)},
-                    {b, vector::ShuffleOp::create(b, value, value, high)});
-  }
-  return {b, vector::ExtractOp::create(b, value, 0)};
-}
-
 /// From scores to exponents, which take their place, and their maximum.
 void StreamEmitter::findMaximum(const Tile &tile, const Live &live, Num r) {
   Value row = pointer(f32, scratch.scores, r * scoreStride());
@@ -459,8 +385,8 @@ void StreamEmitter::findMaximum(const Tile &tile, const Live &live, Num r) {
         store(frame.num(next[0]), row, c);
         return {next[1]};
       });
-  Num most =
-      across(frame.num(found[0]), [&](Num a, Num c) { return larger(a, c); });
+  Num most = acrossLanes(frame.num(found[0]),
+                         [&](Num a, Num c) { return larger(a, c); });
   most = loops::select(live.allBegin < live.allEnd,
                        larger(number(-double(FLT_MAX)), most), most);
   Num next = larger(loadOne(scratch.most, tile.r + r), most);
@@ -627,8 +553,8 @@ void StreamEmitter::noteOdd() {
                              return {loops::max(frame.num(state[0]), size)};
                            });
              });
-    Num top = across(frame.num(largest[0]),
-                     [](Num a, Num c) { return loops::max(a, c); });
+    Num top = acrossLanes(frame.num(largest[0]),
+                          [](Num a, Num c) { return loops::max(a, c); });
     Num flag = loops::zeroExtend(top >= 0x7f800000, i32);
     LLVM::StoreOp::create(b, flag, pointer(i32, scratch.odd, p));
   });
@@ -654,8 +580,8 @@ void StreamEmitter::finish(Num r) {
   auto values = cast<StructuredOpInterface>(reduce.getOperation());
   unsigned column = stream.values.n.back();
   Num most = loadOne(scratch.most, r);
-  Num total = across(load(scratch.total, r * lanes),
-                     [](Num a, Num c) { return a + c; });
+  Num total = acrossLanes(load(scratch.total, r * lanes),
+                          [](Num a, Num c) { return a + c; });
   Num isNone = most == number(-INFINITY);
   Num init = frame.num(splat(reduce.getInits()[0]));
   Num columns = frame.num(valuesWalk.extents[column]);
@@ -666,23 +592,7 @@ void StreamEmitter::finish(Num r) {
     sum = wide(init) + sum;
     llvm::SmallVector<Value> iterators = iteratorsOf(frame, stream, values, at);
     iterators[column] = n;
-    unsigned numParallel = values.getNumParallel();
-    if (!epilogue) {
-      storeLanes(b, frame.tensors[reduce.getResult(0)],
-                 llvm::ArrayRef(iterators).take_front(numParallel), column,
-                 lanes, mask, sum);
-      return;
-    }
-    llvm::SmallVector<Value> index(numParallel);
-    for (unsigned i = 0; i < numParallel; ++i)
-      index[epilogue->iterators[i]] = iterators[i];
-    unsigned lane = epilogue->iterators[column];
-    kernel::MapOp map = epilogue->map;
-    llvm::DenseMap<Value, Value> given{{reduce.getResult(0), sum}};
-    GivenPoint point(frame, cast<StructuredOpInterface>(map.getOperation()),
-                     index, {lane, lanes, mask}, given);
-    for (auto [value, result] : llvm::zip_equal(point.body(), map.getResults()))
-      storeLanes(b, frame.tensors[result], index, lane, lanes, mask, value);
+    storeSums(frame, reduce, epilogue, iterators, {column, lanes, mask}, sum);
   });
   // Behind a row of −inf alone, the definition gives −inf and NaN.
   Num isLow = (most == number(-double(FLT_MAX))) & (total == 0.0);
@@ -765,14 +675,9 @@ void cpu::addStreamScratch(StreamStage &stage, loops::Workspace &workspace) {
 
 void cpu::emitStream(Frame &frame, const StreamStage &stage,
                      llvm::ArrayRef<Storage> placed) {
-  LocBuilder &b = frame.b;
   auto scratchOf = [&](Value task) {
-    auto array = [&](unsigned slot) -> Value {
-      const Storage &all = placed[slot];
-      if (!task)
-        return all.pointer;
-      return loops::address(b, all.element, all.pointer,
-                            frame.num(task) * frame.num(all.strides.front()));
+    auto array = [&](unsigned slot) {
+      return arrayOf(frame, placed[slot], task).pointer;
     };
     const StreamScratch<unsigned> &slots = stage.slots;
     return StreamScratch<Value>{
@@ -787,23 +692,12 @@ void cpu::emitStream(Frame &frame, const StreamStage &stage,
     Num units = emitter.heads() * emitter.unitsOfHead();
     return emitter.run(frame.i64(0), units, nullptr);
   }
-  // Whole blocks of rows, shared out evenly; no more tasks than threads.
   StreamEmitter counter(frame, stage, {});
-  Num units = counter.heads() * counter.unitsOfHead();
   kernel::ReduceOp scores = stage.stream.scores.reduce;
-  Num work = frame.f64(1. / double(grain));
-  for (Value extent :
-       frame.extents(cast<StructuredOpInterface>(scores.getOperation())))
-    work = work * loops::toFloat(frame.num(extent), b.getF64Type());
-  constexpr double mostTasks = 1 << 20;
-  Num least = loops::min(work, work.like(mostTasks));
-  Num tasks = loops::min(loops::toInt(least, b.getI64Type()),
-                         loops::min(frame.num(frame.threads), units));
-  tasks = loops::max(tasks, frame.i64(1));
-  Num each = divide(units + tasks - 1, tasks);
-  forTasks(frame, tasks, [&](Value task, Block &stack) {
-    Num from = loops::min(frame.num(task) * each, units);
-    StreamEmitter emitter(frame, stage, scratchOf(task));
-    emitter.run(from, loops::min(from + each, units), &stack);
-  });
+  forParts(frame, counter.heads() * counter.unitsOfHead(),
+           frame.extents(cast<StructuredOpInterface>(scores.getOperation())),
+           grain, [&](Value task, Num from, Num to, Block &stack) {
+             StreamEmitter emitter(frame, stage, scratchOf(task));
+             emitter.run(from, to, &stack);
+           });
 }

@@ -152,3 +152,33 @@ void cpu::forTasks(Frame &frame, Value count,
   loop.erase();
   callTasks(frame, task, count, data);
 }
+
+void cpu::forParts(Frame &frame, Num units, llvm::ArrayRef<Value> extents,
+                   int64_t grain,
+                   llvm::function_ref<void(Value, Num, Num, Block &)> body) {
+  LocBuilder &b = frame.b;
+  Num work = frame.f64(1. / double(grain));
+  for (Value extent : extents)
+    work = work * toFloat(frame.num(extent), b.getF64Type());
+  constexpr double mostTasks = 1 << 20;
+  Num least = min(work, work.like(mostTasks));
+  Num tasks =
+      min(toInt(least, b.getI64Type()), min(frame.num(frame.threads), units));
+  tasks = max(tasks, frame.i64(1));
+  Num each = frame.num(arith::DivUIOp::create(b, units + tasks - 1, tasks));
+  forTasks(frame, tasks, [&](Value task, Block &stack) {
+    Num from = min(frame.num(task) * each, units);
+    body(task, from, min(from + each, units), stack);
+  });
+}
+
+Storage cpu::arrayOf(Frame &frame, const Storage &all, Value task) {
+  if (!task)
+    return all;
+  Storage result = all;
+  Num offset = frame.num(task) * frame.num(all.strides.front());
+  result.pointer = address(frame.b, all.element, all.pointer, offset);
+  result.dims.erase(result.dims.begin());
+  result.strides.erase(result.strides.begin());
+  return result;
+}

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Tiles.h"
+#include "Sums.h"
 #include "facet/Dialect/Kernel/IR/Operations.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -19,30 +20,6 @@ using namespace facet;
 using namespace facet::cpu;
 using namespace mlir;
 using kernel::StructuredOpInterface;
-
-namespace {
-
-/// The map behind a contraction, with the sums given instead of read.
-class EpiloguePoint : public LanePoint {
-public:
-  EpiloguePoint(Frame &frame, kernel::MapOp map, unsigned sumsInput,
-                llvm::ArrayRef<Value> iterators, LaneRange range, Value sums)
-      : LanePoint(frame, cast<StructuredOpInterface>(map.getOperation()),
-                  iterators, range),
-        sumsInput(sumsInput), sums(sums) {}
-
-protected:
-  Value read(unsigned input, llvm::ArrayRef<Value> index,
-             Value guard) override {
-    return input == sumsInput ? sums : LanePoint::read(input, index, guard);
-  }
-
-private:
-  unsigned sumsInput;
-  Value sums;
-};
-
-} // namespace
 
 Tiles::Tiles(Walk &walk, const ContractionStage &stage,
              std::optional<Storage> partial)
@@ -56,24 +33,8 @@ Tiles::Tiles(Walk &walk, const ContractionStage &stage,
 
 /// The sums of one row and vector: through the epilogue, to memory.
 void Tiles::finish(Value sums, Num m, Num n, Value mask) {
-  llvm::SmallVector<Value> iterators = place(m, n);
-  unsigned numParallel = walk.op.getNumParallel();
-  if (!epilogue) {
-    llvm::SmallVector<Value> index = iterators;
-    index.resize(numParallel);
-    storeLanes(b, frame.tensors[c.reduce.getResult(0)], index, c.n.back(),
-               lanes, mask, sums);
-    return;
-  }
-  llvm::SmallVector<Value> index(numParallel);
-  for (unsigned i = 0; i < numParallel; ++i)
-    index[epilogue->iterators[i]] = iterators[i];
-  unsigned lane = epilogue->iterators[c.n.back()];
-  kernel::MapOp map = epilogue->map;
-  EpiloguePoint point(frame, map, epilogue->sumsInput, index,
-                      {lane, lanes, mask}, sums);
-  for (auto [value, result] : llvm::zip_equal(point.body(), map.getResults()))
-    storeLanes(b, frame.tensors[result], index, lane, lanes, mask, value);
+  storeSums(frame, c.reduce, epilogue, place(m, n), {c.n.back(), lanes, mask},
+            sums);
 }
 
 /// Iterators of the reduction at one row and the first column of a vector.

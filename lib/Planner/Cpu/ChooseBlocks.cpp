@@ -55,6 +55,9 @@ constexpr int64_t taskGrain = 1 << 21;
 /// Tasks share out rows when there are this many times fewer columns: each packs the
 /// other operand for itself.
 constexpr int64_t tallFactor = 4;
+/// Rows and elements of k of a block under a filter: its sums, and its a, stay in the
+/// second-level cache.
+constexpr int64_t filteredRows = 64, filteredDepth = 512;
 /// Tiles of a block.
 constexpr int64_t rowTiles = 12, columnTiles = 16;
 
@@ -211,7 +214,22 @@ ContractionAttr BlockChooser::choose() {
                               chooseSplit(tile) == Split::None ? 0 : taskGrain);
 }
 
+/// The same tile; both operands are packed, b for all of k, and tasks share out rows.
+static ContractionAttr underFilter(const Contraction &contraction,
+                                   ContractionAttr plan) {
+  Dot dot = plan.getDot();
+  if (shiftsA(contraction, dot))
+    dot = contraction.dot;
+  bool isSplit = plan.getSplit() != Split::None && !contraction.m.empty();
+  return ContractionAttr::get(
+      plan.getContext(), plan.getRows(), plan.getVectors(), plan.getLanes(),
+      llvm::divideCeil(filteredRows, plan.getRows()) * plan.getRows(),
+      plan.getColumnBlock(), Pack::AB, dot, filteredDepth,
+      isSplit ? Split::M : Split::None, isSplit ? taskGrain : 0);
+}
+
 ContractionAttr cpu::chooseBlocks(const Contraction &contraction,
                                   const Machine &machine) {
-  return BlockChooser(contraction, machine).choose();
+  ContractionAttr plan = BlockChooser(contraction, machine).choose();
+  return isFiltered(contraction) ? underFilter(contraction, plan) : plan;
 }

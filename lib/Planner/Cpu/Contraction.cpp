@@ -59,7 +59,7 @@ static void markValue(StructuredOpInterface op, Value value,
     for (unsigned i = 0; i < op.getNumIterators(); ++i)
       if (op.getIteratorName(i) == index.getIterator())
         used.set(i);
-  if (def->getBlock() == &op.getBody().front())
+  if (def->getParentOp() == op)
     for (Value operand : def->getOperands())
       markValue(op, operand, used);
 }
@@ -183,5 +183,15 @@ cpu::matchFilteredContraction(kernel::ReduceOp reduce) {
       op.getBody().front().getArguments().drop_front(op.getInputs().size());
   if (!llvm::all_of(atoms, [](Value atom) { return atom.use_empty(); }))
     return std::nullopt;
-  return matchProduct(reduce);
+  std::optional<Contraction> contraction = matchProduct(reduce);
+  if (!contraction || op.getNumGuardAtoms() == 0)
+    return contraction;
+  // Rows and steps are left out, columns are not.
+  llvm::BitVector used(op.getNumIterators());
+  for (Value atom : op.getGuards().front().getTerminator()->getOperands())
+    markValue(op, atom, used);
+  for (unsigned n : contraction->n)
+    if (used.test(n))
+      return std::nullopt;
+  return contraction;
 }

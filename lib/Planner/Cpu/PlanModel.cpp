@@ -120,6 +120,14 @@ static std::optional<std::string> checkStage(const Stages &stages,
         .str();
   if (plan.getSplit() == Split::M && c->m.empty())
     return std::string("it has no rows to split");
+  if (isFiltered(*c)) {
+    if (plan.getPack() != Pack::AB || plan.getSplit() == Split::N ||
+        !plan.getDepthBlock() || plan.getDepthBlock() % filterUnit != 0)
+      return "a filtered sum packs a and b, in blocks of k of whole " +
+             std::to_string(filterUnit) + " elements, and shares out rows";
+    if (shiftsA(*c, plan.getDot()))
+      return std::string("a filtered sum cannot shift a");
+  }
   Problem problem(*c, machine, plan.getDot());
   if (!plan.packsA() && !problem.aInPlace)
     return std::string("a is not packed and cannot be read where it is");

@@ -51,6 +51,21 @@ static bool runsAlongSum(const Contraction &contraction) {
          !isLastOfSome(contraction.n.back());
 }
 
+/// A filtered sum packs both operands: not for a few rows.
+static bool packingPays(const Contraction &contraction) {
+  constexpr int64_t fewest = 4;
+  kernel::ReduceOp reduce = contraction.reduce;
+  auto op = cast<StructuredOpInterface>(reduce.getOperation());
+  int64_t rows = 1;
+  for (unsigned i : contraction.m) {
+    std::optional<int64_t> extent = kernel::knownExtent(op, i);
+    if (!extent)
+      return true;
+    rows *= *extent;
+  }
+  return rows >= fewest;
+}
+
 PlanAttr cpu::planKernel(kernel::FuncOp kernel, const Machine &machine,
                          const llvm::DenseMap<Operation *, bool> &streamed) {
   MLIRContext *context = kernel.getContext();
@@ -78,7 +93,8 @@ PlanAttr cpu::planKernel(kernel::FuncOp kernel, const Machine &machine,
       continue;
     SmallVector<int64_t> ops{stages.numberOf(op)};
     std::optional<Contraction> contraction = stages.contractionOf(op);
-    if (!contraction || runsAlongSum(*contraction)) {
+    if (!contraction || runsAlongSum(*contraction) ||
+        (isFiltered(*contraction) && !packingPays(*contraction))) {
       result.push_back(StageAttr::get(context, stages.formOf(op), ops, {}));
       continue;
     }

@@ -54,7 +54,10 @@ Stages::contractionOf(StructuredOpInterface op) const {
   auto reduce = dyn_cast<kernel::ReduceOp>(*op);
   if (!reduce || formOf(op) != Form::Lanes)
     return std::nullopt;
-  return matchContraction(reduce);
+  if (std::optional<Contraction> contraction = matchContraction(reduce))
+    return contraction;
+  std::optional<Contraction> filtered = matchFilteredContraction(reduce);
+  return filtered && filtered->k.size() == 1 ? filtered : std::nullopt;
 }
 
 /// `'t'`, or `a sum of 'y'` for an op without a name.

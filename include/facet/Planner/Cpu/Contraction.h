@@ -28,8 +28,18 @@ struct Contraction {
 /// reduction, a filter, guards, or a product that does not fall in two.
 std::optional<Contraction> matchContraction(kernel::ReduceOp reduce);
 
-/// The same for a sum whose filter drops points and does nothing else.
+/// The same for a sum whose filter drops points and does nothing else, for whole rows
+/// and steps of b: it does not depend on n.
 std::optional<Contraction> matchFilteredContraction(kernel::ReduceOp reduce);
+
+/// Elements of k that a filter keeps or drops together: a few cycles of a tile.
+constexpr int64_t filterUnit = 32;
+
+/// A contraction of which a filter drops points.
+inline bool isFiltered(const Contraction &contraction) {
+  kernel::ReduceOp reduce = contraction.reduce;
+  return !reduce.getFilter().empty();
+}
 
 /// The fastest dot product of `machine` that computes the same: exact for integers,
 /// for floats the products that the operands' types promise.

@@ -57,3 +57,43 @@
 
 // expected-error @+1 {{grain = 0 with split = n; tasks have a grain, one task has none}}
 #p = #cpu.contraction<rows = 8, vectors = 3, lanes = 16, row_block = 96, column_block = 768, pack = ab, dot = f32, split = n>
+
+// -----
+
+// expected-error @+1 {{a tile of 6 rows by 0 and 4 vectors of 16 elements is empty}}
+#p = #cpu.streamed<rows = 6, key_vectors = 0, value_vectors = 4, lanes = 16, row_block = 126, key_block = 512, key_dot = f32, value_dot = f32>
+
+// -----
+
+// expected-error @+1 {{a tile of 17 rows has more than the 16 elements of a vector}}
+#p = #cpu.streamed<rows = 17, key_vectors = 1, value_vectors = 1, lanes = 16, row_block = 17, key_block = 512, key_dot = f32, value_dot = f32>
+
+// -----
+
+// expected-error @+1 {{row_block = 128 is no multiple of the tile's 6 rows}}
+#p = #cpu.streamed<rows = 6, key_vectors = 4, value_vectors = 4, lanes = 16, row_block = 128, key_block = 512, key_dot = f32, value_dot = f32>
+
+// -----
+
+// expected-error @+1 {{key_block = 500 is no multiple of the tile's 64 keys}}
+#p = #cpu.streamed<rows = 6, key_vectors = 4, value_vectors = 4, lanes = 16, row_block = 126, key_block = 500, key_dot = f32, value_dot = f32>
+
+// -----
+
+// expected-error @+1 {{grain = -1 is less than 0}}
+#p = #cpu.streamed<rows = 6, key_vectors = 4, value_vectors = 4, lanes = 16, row_block = 126, key_block = 512, key_dot = f32, value_dot = f32, grain = -1>
+
+// -----
+
+// expected-error @+1 {{a stage of form stream needs the choices for its blocks}}
+#p = #cpu.stage<stream[0, 1, 2]>
+
+// -----
+
+// expected-error @+1 {{a stage of form lanes has no blocks to choose}}
+#p = #cpu.stage<lanes[0] in <rows = 6, key_vectors = 4, value_vectors = 4, lanes = 16, row_block = 126, key_block = 512, key_dot = f32, value_dot = f32>>
+
+// -----
+
+// expected-error @+1 {{a stage of form stream has 2 ops; it takes 3 or more}}
+#p = #cpu.stage<stream[0, 1] in <rows = 6, key_vectors = 4, value_vectors = 4, lanes = 16, row_block = 126, key_block = 512, key_dot = f32, value_dot = f32>>

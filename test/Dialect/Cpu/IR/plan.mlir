@@ -7,3 +7,10 @@ func.func @planned() attributes {plan = #cpu.plan<"x86-64-v4", <[
     <lanes[2]>, <loops[3]>]>>} {
   return
 }
+
+// CHECK-LABEL: @streamed
+// CHECK-SAME: #cpu.plan<"x86-64-v4", <[<stream[0, 1, 2] in <rows = 6, key_vectors = 4, value_vectors = 4, lanes = 16, row_block = 126, key_block = 512, key_dot = f32, value_dot = f32, grain = 2097152>>]>>
+func.func @streamed() attributes {plan = #cpu.plan<"x86-64-v4", <[
+    <stream[0, 1, 2] in <rows = 6, key_vectors = 4, value_vectors = 4, lanes = 16, row_block = 126, key_block = 512, key_dot = f32, value_dot = f32, grain = 2097152>>]>>} {
+  return
+}
