@@ -545,12 +545,10 @@ bool engine::attentionFits(Attention &attention, const Machine &machine) {
                     bytes(depth, keys, attention.keyType()) +
                     bytes(keys, columns, attention.valueType()) <=
                 machine.sbuf.partitionBytes * 3 / 4;
-  // Beside the sums under a filter stand two counts (AttentionStage.cpp).
   constexpr int64_t fewestBanks = 4;
-  int64_t parts = attention.filter.empty() ? 1 : 3;
   bool inPsum = machine.psum.banks >= fewestBanks &&
-                parts * columns * 4 <= machine.psum.bankBytes &&
-                parts * columns <= machine.tensor.movingMax;
+                columns * 4 <= machine.psum.bankBytes &&
+                columns <= machine.tensor.movingMax;
   // A row without keys is 0, not 0 / 0.
   return onChip && inPsum && everyRowExists(rows, keys, attention.plane());
 }
