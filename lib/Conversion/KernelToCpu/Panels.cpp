@@ -69,8 +69,9 @@ Value Panels::groupOfB(Num column, Value mask, Value exist) {
 
 /// One panel of b: for every k, the columns from jc + jr on.
 void Panels::packPanelB(Num jc, Num jr, Num columns, Value panel) {
+  auto turned = [&](Num extent) { return packTurned(jc + jr, panel, extent); };
   auto vectors = [&](bool partial) {
-    walk.forGroups([&](Value exist) {
+    auto body = [&](Value exist) {
       Num row = walk.linearK() * plan.getColumns();
       for (int64_t v = 0; v < plan.getVectors(); ++v) {
         Num first = jr + v * lanes;
@@ -82,7 +83,11 @@ void Panels::packPanelB(Num jc, Num jr, Num columns, Value panel) {
                               walk.pointer(panel, row + v * lanes),
                               lanes * walk.element.getIntOrFloatBitWidth() / 8);
       }
-    });
+    };
+    if (!partial && isTurned())
+      walk.forGroups(body, turned);
+    else
+      walk.forGroups(body);
   };
   Num whole = jr + plan.getColumns() <= columns;
   std::optional<int64_t> isWhole = known(whole);

@@ -32,6 +32,9 @@ private:
   mlir::Value groupOfB(Num column, mlir::Value mask, mlir::Value exist);
   void sumColumns(mlir::Value panel, Num jr);
   void packPanelB(Num jc, Num jr, Num columns, mlir::Value panel);
+  /// Turned.cpp: neighbours of b in memory are neighbours in k.
+  bool isTurned();
+  Num packTurned(Num column, mlir::Value panel, Num extent);
   mlir::Value groupsOfA(Num value, mlir::Value mask);
 
   Walk &walk;

@@ -118,7 +118,6 @@ private:
   Num wide(double value) { return {b, loops::constant(b, vector, value)}; }
   Num wide(Num value) { return {b, widen(b, value, lanes)}; }
 
-  Num rowsInBlock(Num unit);
   /// Elements between rows of scores, and of sums.
   int64_t scoreStride() const { return plan.getKeyBlock() + lanes; }
   Num sumStride() {
@@ -237,7 +236,14 @@ void StreamEmitter::block(Num unit) {
   Num blocks = loops::quotient(all + (size - 1), size);
   Num outer = divide(unit, blocks);
   decode(stream.outerRows, outer);
-  Num i0 = (unit - outer * blocks) * size;
+  // A filter that leaves more keys to later rows would leave more work to later tasks:
+  // blocks are taken from both ends in turn.
+  Num number = unit - outer * blocks;
+  if (isFiltered) {
+    Num pair = loops::quotient(number, 2);
+    number = loops::select((number & 1) == 0, pair, blocks - 1 - pair);
+  }
+  Num i0 = number * size;
   Num count = loops::min(all - i0, frame.i64(size));
   at[stream.row] = frame.i64(0);
   placeWalks();

@@ -105,14 +105,16 @@ void Walk::forBlocks(Value n, int64_t step, BlockBody body) {
        whole ? frame.i64(step) : loops::min(frame.num(n) - i, frame.i64(step)));
 }
 
-void Walk::forGroups(llvm::function_ref<void(Value)> body) {
+void Walk::forGroups(llvm::function_ref<void(Value)> body,
+                     llvm::function_ref<Num(Num)> head) {
   unsigned k = c.k.back();
   auto outer = llvm::ArrayRef(c.k).drop_back();
   forEach(outer, [&] {
     Num extent = frame.num(extents[k]);
     Num whole = extent & -group;
-    auto loop = scf::ForOp::create(b, frame.i64(0), whole, frame.i64(group));
     Value before = at[k];
+    Num begin = head ? head(extent) : frame.i64(0);
+    auto loop = scf::ForOp::create(b, begin, whole, frame.i64(group));
     {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(loop.getBody());

@@ -44,8 +44,10 @@ public:
   /// i from 0 below `n`, in steps of `step`; the body gets i and min(step, n − i).
   void forBlocks(mlir::Value n, int64_t step, BlockBody body);
   /// Sets `at` for the first k of every group; the body gets how many elements of
-  /// the group exist, null where all do.
-  void forGroups(llvm::function_ref<void(mlir::Value)> body);
+  /// the group exist, null where all do. `head`, if any, is given the extent of the
+  /// innermost k, does a part of it and says where to go on.
+  void forGroups(llvm::function_ref<void(mlir::Value)> body,
+                 llvm::function_ref<Num(Num extent)> head = nullptr);
 
   /// The iterators that `at` stands for.
   llvm::SmallVector<mlir::Value> iterators();

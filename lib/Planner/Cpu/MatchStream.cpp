@@ -395,9 +395,19 @@ bool Matcher::matchIterators() {
   };
   SmallVector<unsigned> ofScores = rowsOf(stream.scores),
                         ofValues = rowsOf(stream.values);
-  stream.row = ofScores.back();
+  // The last of them that has more than one value is cut into blocks.
+  auto isCut = [&](unsigned i) {
+    return llvm::is_contained(ofValues, i) && kernel::knownExtent(op, i) != 1;
+  };
+  auto last = llvm::find_if(llvm::reverse(ofScores), isCut);
+  stream.row = last != ofScores.rend() ? *last : ofScores.back();
   if (!llvm::is_contained(ofValues, stream.row))
     return refuse("its rows read values of their own");
+  kernel::ReduceOp reduce = stream.scores.reduce;
+  SmallVector<unsigned> &rows = stream.scores.m;
+  auto cut = llvm::find_if(
+      rows, [&](unsigned i) { return stream.places[reduce][i] == stream.row; });
+  std::rotate(cut, cut + 1, rows.end());
   for (unsigned i = 0; i < op.getNumParallel(); ++i) {
     if (i == stream.row)
       continue;
