@@ -16,6 +16,7 @@
 #include "facet/Dialect/Kernel/Transforms/Passes.h"
 #include "facet/Pipelines/Pipelines.h"
 #include "facet/Planner/Cpu/Planner.h"
+#include "facet/Planner/Engine/Planner.h"
 #include "facet/Target/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
@@ -36,6 +37,7 @@ inline void registerAllDialects(mlir::DialectRegistry &registry) {
   registry
       .insert<kernel::KernelDialect, cpu::CpuDialect, engine::EngineDialect>();
   cpu::registerPlanModel(registry);
+  engine::registerPlanModel(registry);
 }
 
 inline void registerAllPasses() {

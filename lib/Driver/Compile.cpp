@@ -12,6 +12,7 @@
 #include "Crash.h"
 #include "Kernels.h"
 #include "MlirDiagnostics.h"
+#include "Planning.h"
 #include "Road.h"
 #include "Sources.h"
 #include "facet/Dialect/Kernel/IR/Kernel.h"
@@ -115,7 +116,15 @@ static ExitCode emitForEngine(Invocation &invocation, const Request &request,
   if (!kernel)
     return ExitCode::Usage;
   keepOnly(kernel);
-  FailureOr<engine::ProgramOp> lowered = lowerToEngine(kernel, *request.engine);
+  checkSchedules(sources, diagnostics);
+  FailureOr<engine::ProgramOp> lowered =
+      lowerToEngine(kernel, *request.engine, [&](kernel::FuncOp simplified) {
+        kernel::PlanAttrInterface plan =
+            planForEngine(simplified, *request.engine, sources, diagnostics);
+        if (plan)
+          tellStored(plan, simplified, &*request.engine, diagnostics);
+        return plan;
+      });
   if (failed(lowered))
     return ExitCode::Rejected;
   llvm::raw_string_ostream os(text);

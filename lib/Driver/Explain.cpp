@@ -10,8 +10,10 @@
 #include "Kernels.h"
 #include "MlirDiagnostics.h"
 #include "Planning.h"
+#include "Road.h"
 #include "facet/Dialect/Kernel/IR/Plan.h"
 #include "facet/Driver/Help.h"
+#include "facet/Pipelines/Engine.h"
 
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
@@ -30,6 +32,117 @@ static ExitCode readInputs(Invocation &invocation) {
   return invocation.diagnostics.hasErrors() ? ExitCode::Usage : ExitCode::Ok;
 }
 
+namespace {
+
+/// What is printed of each plan, in the form that was asked for.
+class Answers {
+public:
+  explicit Answers(const CommandLine &line)
+      : json(line.has(OPT_json)), schedule(line.has(OPT_schedule)) {}
+  void add(kernel::PlanAttrInterface plan, kernel::FuncOp kernel,
+           StringRef target, const kernel::Explanation &explanation) {
+    if (json) {
+      all.push_back(llvm::json::Object{{"kernel", kernel.getSymName()},
+                                       {"target", target},
+                                       {"key", plan.key()},
+                                       {"plan", explanation.toJson()}});
+      return;
+    }
+    if (!isFirst)
+      llvm::outs() << "\n";
+    isFirst = false;
+    if (schedule)
+      plan.printSchedule(kernel, llvm::outs());
+    else
+      explanation.print(llvm::outs());
+  }
+  void finish() {
+    if (json)
+      llvm::outs() << llvm::formatv("{0:2}", llvm::json::Value(std::move(all)))
+                   << "\n";
+  }
+
+private:
+  bool json, schedule, isFirst = true;
+  std::vector<llvm::json::Value> all;
+};
+
+} // namespace
+
+/// What a ring holds, by the name that the lowering gave it: `t_3` is a value of a map.
+static StringRef contentsOf(engine::RingOp ring) {
+  StringRef name = ring.getName().rtrim("0123456789");
+  name.consume_back("_");
+  return name == "out" ? "results" : name == "t" ? "values" : name;
+}
+
+/// The rings of each stage, as the lowering made them. Barriers part the stages.
+static void addMemories(engine::ProgramOp program, const Machine &machine,
+                        kernel::Explanation &explanation) {
+  std::vector<kernel::Explanation::Stage> &stages =
+      explanation.variants.front().stages;
+  llvm::DenseMap<Operation *, size_t> stageOf; // of the ops of the body
+  size_t stage = 0;
+  for (Operation &op : *program.getBody()) {
+    stageOf[&op] = stage;
+    stage += isa<engine::BarrierOp>(op);
+  }
+  for (auto ring : program.getBody()->getOps<engine::RingOp>()) {
+    if (ring->use_empty())
+      continue;
+    // All uses of a ring are in one stage.
+    Operation *user =
+        program.getBody()->findAncestorOpInBlock(**ring->user_begin());
+    size_t number = stageOf.lookup(user);
+    if (number >= stages.size())
+      continue;
+    bool inPsum = ring.getType().getTile().getMemory() == engine::Memory::Psum;
+    StringRef name = inPsum ? "PSUM" : "SBUF";
+    auto &memories = stages[number].memories;
+    auto found = llvm::find_if(
+        memories, [&](auto &memory) { return memory.name == name; });
+    if (found == memories.end()) {
+      int64_t capacity = inPsum ? machine.psum.banks * machine.psum.bankBytes
+                                : machine.sbuf.partitionBytes;
+      memories.push_back({name.str(), double(capacity), {}});
+      found = std::prev(memories.end());
+    }
+    found->buffers.push_back({contentsOf(ring).str(), ring.getType().getDepth(),
+                              double(ring.getType().getTile().getRowBytes())});
+  }
+}
+
+/// Programs are made, too: what cannot be compiled is refused, and memory is told as it
+/// is.
+static ExitCode explainEngine(Sources &sources, const Machine &machine,
+                              Diagnostics &diagnostics, Answers &answers) {
+  SmallVector<StringAttr> names;
+  for (auto kernel : sources.module->getOps<kernel::FuncOp>())
+    names.push_back(kernel.getSymNameAttr());
+  for (StringAttr name : names) {
+    kernel::Explanation explanation;
+    kernel::PlanAttrInterface plan;
+    OwningOpRef<kernel::FuncOp> planned;
+    FailureOr<engine::ProgramOp> program = lowerToEngine(
+        sources.module->lookupSymbol<kernel::FuncOp>(name), machine,
+        [&](kernel::FuncOp kernel) {
+          plan = planForEngine(kernel, machine, sources, diagnostics);
+          if (plan) {
+            tellStored(plan, kernel, &machine, diagnostics);
+            plan.explain(kernel, &machine, explanation);
+            planned = kernel.clone();
+          }
+          return plan;
+        });
+    if (failed(program))
+      return ExitCode::Rejected;
+    addMemories(*program, machine, explanation);
+    answers.add(plan, *planned, machine.name, explanation);
+  }
+  answers.finish();
+  return ExitCode::Ok;
+}
+
 ExitCode facet::runExplain(Invocation &invocation) {
   const CommandLine &line = invocation.line;
   Diagnostics &diagnostics = invocation.diagnostics;
@@ -38,10 +151,12 @@ ExitCode facet::runExplain(Invocation &invocation) {
   if (ExitCode code = readInputs(invocation); code != ExitCode::Ok)
     return code;
   // As run and check: without a target, the best that this machine has.
-  TargetList targets = line.has(OPT_target)
-                           ? chooseTargets(invocation, defaultTriple())
-                           : TargetList{nativeTarget()};
-  if (targets.empty())
+  std::optional<Machine> engine = engineMachine(invocation);
+  TargetList targets;
+  if (!engine)
+    targets = line.has(OPT_target) ? chooseTargets(invocation, defaultTriple())
+                                   : TargetList{nativeTarget()};
+  if (diagnostics.hasErrors() || (!engine && targets.empty()))
     return ExitCode::NotAvailable;
 
   std::unique_ptr<MLIRContext> context = makeContext();
@@ -66,8 +181,9 @@ ExitCode facet::runExplain(Invocation &invocation) {
     return ExitCode::Rejected;
   checkSchedules(*sources, diagnostics);
 
-  std::vector<llvm::json::Value> all;
-  bool isFirst = true;
+  Answers answers(line);
+  if (engine)
+    return explainEngine(*sources, *engine, diagnostics, answers);
   for (const TargetOnMachine &on : loaded->list)
     for (auto kernel : sources->module->getOps<kernel::FuncOp>()) {
       kernel::PlanAttrInterface plan =
@@ -76,23 +192,8 @@ ExitCode facet::runExplain(Invocation &invocation) {
         return ExitCode::Rejected;
       kernel::Explanation explanation;
       plan.explain(kernel, on.machine, explanation);
-      if (line.has(OPT_json)) {
-        all.push_back(llvm::json::Object{{"kernel", kernel.getSymName()},
-                                         {"target", on.target->name},
-                                         {"key", plan.key()},
-                                         {"plan", explanation.toJson()}});
-        continue;
-      }
-      if (!isFirst)
-        llvm::outs() << "\n";
-      isFirst = false;
-      if (line.has(OPT_schedule))
-        plan.printSchedule(kernel, llvm::outs());
-      else
-        explanation.print(llvm::outs());
+      answers.add(plan, kernel, on.target->name, explanation);
     }
-  if (line.has(OPT_json))
-    llvm::outs() << llvm::formatv("{0:2}", llvm::json::Value(std::move(all)))
-                 << "\n";
+  answers.finish();
   return ExitCode::Ok;
 }

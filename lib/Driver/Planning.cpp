@@ -14,6 +14,7 @@
 #include "facet/Dialect/Kernel/IR/Operations.h"
 #include "facet/Dialect/Kernel/IR/Plan.h"
 #include "facet/Driver/CommandLine.h"
+#include "facet/Planner/Engine/Planner.h"
 
 using namespace mlir;
 using namespace facet;
@@ -63,13 +64,14 @@ void facet::checkSchedules(const Sources &sources, Diagnostics &diagnostics) {
   }
 }
 
-static void tellStored(kernel::FuncOp kernel,
-                       const kernel::Explanation &explanation,
-                       Diagnostics &diagnostics) {
+void facet::tellStored(kernel::PlanAttrInterface plan, kernel::FuncOp kernel,
+                       const Machine *machine, Diagnostics &diagnostics) {
+  kernel::Explanation explanation;
+  plan.explain(kernel, machine, explanation);
   for (const kernel::Explanation::Let &let : explanation.lets) {
     if (!let.isStored)
       continue;
-    Location place = kernel.getLoc();
+    mlir::Location place = kernel.getLoc();
     kernel.walk([&](kernel::StructuredOpInterface op) {
       if (op.getName() == std::optional<StringRef>(let.name))
         place = op.getLoc();
@@ -79,17 +81,37 @@ static void tellStored(kernel::FuncOp kernel,
   }
 }
 
+/// `plan` as schedules on `target` override it, checked.
+static kernel::PlanAttrInterface
+finishPlan(kernel::PlanAttrInterface plan, kernel::FuncOp kernel,
+           const Machine *machine, StringRef target, const Sources &sources,
+           Diagnostics &diagnostics) {
+  plan = applySchedules(plan, kernel, machine, target, sources.schedules,
+                        diagnostics);
+  if (!plan || failed(plan.verify(kernel, machine)))
+    return nullptr;
+  return plan;
+}
+
 kernel::PlanAttrInterface facet::planKernel(kernel::FuncOp kernel,
                                             const TargetOnMachine &on,
                                             const Sources &sources,
                                             Diagnostics &diagnostics) {
-  kernel::PlanAttrInterface plan = on.target->plan(kernel, on.machine);
-  plan = applySchedules(plan, kernel, on.machine, on.target->name,
-                        sources.schedules, diagnostics);
-  if (!plan || failed(plan.verify(kernel, on.machine)))
-    return nullptr;
-  kernel::Explanation explanation;
-  plan.explain(kernel, on.machine, explanation);
-  tellStored(kernel, explanation, diagnostics);
+  kernel::PlanAttrInterface plan =
+      finishPlan(on.target->plan(kernel, on.machine), kernel, on.machine,
+                 on.target->name, sources, diagnostics);
+  if (plan)
+    tellStored(plan, kernel, on.machine, diagnostics);
   return plan;
+}
+
+kernel::PlanAttrInterface facet::planForEngine(kernel::FuncOp kernel,
+                                               const Machine &machine,
+                                               const Sources &sources,
+                                               Diagnostics &diagnostics) {
+  FailureOr<engine::PlanAttr> plan = engine::planKernel(kernel, machine);
+  if (failed(plan))
+    return nullptr;
+  return finishPlan(cast<kernel::PlanAttrInterface>(*plan), kernel, &machine,
+                    machine.name, sources, diagnostics);
 }

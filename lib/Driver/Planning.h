@@ -30,6 +30,17 @@ kernel::PlanAttrInterface planKernel(kernel::FuncOp kernel,
                                      const Sources &sources,
                                      Diagnostics &diagnostics);
 
+/// Remarks, under -Wperf-stored, at each `let` that `plan` stores.
+void tellStored(kernel::PlanAttrInterface plan, kernel::FuncOp kernel,
+                const Machine *machine, Diagnostics &diagnostics);
+
+/// The same as planKernel, but silent, on a matrix engine and for a kernel that
+/// simplifyForEngine made.
+kernel::PlanAttrInterface planForEngine(kernel::FuncOp kernel,
+                                        const Machine &machine,
+                                        const Sources &sources,
+                                        Diagnostics &diagnostics);
+
 } // namespace facet
 
 #endif // FACET_LIB_DRIVER_PLANNING_H

@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Road.h"
+#include "Planning.h"
 #include "facet/Driver/CommandLine.h"
 #include "facet/Isa/Container.h"
 #include "facet/Pipelines/Engine.h"
@@ -79,7 +80,10 @@ CallResult EngineRoad::call(const SizeValues &sizes, Arguments &arguments,
   OpBuilder builder(module->getBodyRegion());
   auto copy = cast<kernel::FuncOp>(builder.clone(*func));
   fixSizes(copy, sizes);
-  FailureOr<engine::ProgramOp> lowered = lowerToEngine(copy, machine);
+  FailureOr<engine::ProgramOp> lowered =
+      lowerToEngine(copy, machine, [&](kernel::FuncOp simplified) {
+        return planForEngine(simplified, machine, sources, diagnostics);
+      });
   if (failed(lowered))
     return result;
   FailureOr<Program> program = emitEngineProgram(*lowered, machine);

@@ -6,6 +6,7 @@
 
 #include "Invocation.h"
 #include "Promises.h"
+#include "Sources.h"
 #include "facet/Machine/Machine.h"
 
 namespace facet {
@@ -43,9 +44,10 @@ class EngineRoad : public Road {
 public:
   /// `func` is copied at each call and stays as it is.
   EngineRoad(kernel::FuncOp func, const HostKernel &kernel,
-             const Machine &machine, Diagnostics &diagnostics)
-      : func(func), kernel(kernel), machine(machine), promises(func, kernel),
-        diagnostics(diagnostics) {}
+             const Machine &machine, const Sources &sources,
+             Diagnostics &diagnostics)
+      : func(func), kernel(kernel), machine(machine), sources(sources),
+        promises(func, kernel), diagnostics(diagnostics) {}
   CallResult call(const SizeValues &sizes, Arguments &arguments,
                   Workspace &workspace) override;
   double flops(const SizeValues &sizes) override;
@@ -57,6 +59,7 @@ private:
   kernel::FuncOp func;
   const HostKernel &kernel;
   const Machine &machine;
+  const Sources &sources; ///< for its schedules
   Promises promises;
   Diagnostics &diagnostics;
 };

@@ -335,7 +335,7 @@ ExitCode facet::runRun(Invocation &invocation) {
   if (!run.prepare(bindings))
     return ExitCode::Rejected;
   if (engine) {
-    EngineRoad road(func, kernel, *engine, diagnostics);
+    EngineRoad road(func, kernel, *engine, *sources, diagnostics);
     return run.call(road);
   }
   ExitCode code = ExitCode::Ok;

@@ -88,6 +88,11 @@ facet::applySchedules(kernel::PlanAttrInterface plan, kernel::FuncOp kernel,
       good = false;
       continue;
     }
+    std::optional<bool> holds =
+        schedule.when ? isDecided(*schedule.when, kernel) : true;
+    // One for other sizes need not fit these.
+    if (holds == false)
+      continue;
     FailureOr<kernel::PlanAttrInterface> overridden =
         plan.parseSchedule(kernel, machine, convert(schedule), diagnostics);
     if (failed(overridden)) {
@@ -96,15 +101,13 @@ facet::applySchedules(kernel::PlanAttrInterface plan, kernel::FuncOp kernel,
     }
     if (chosen)
       continue;
-    std::optional<bool> holds =
-        schedule.when ? isDecided(*schedule.when, kernel) : true;
     if (!holds) {
       // What is taken would depend on the call; later schedules would, too.
       diagnostics.error(syntax::placeIn(schedule.file, schedule.when->span),
                         "whether this holds is known at the call only; fix its "
                         "sizes with -D");
       good = false;
-    } else if (*holds) {
+    } else {
       chosen = *overridden;
     }
   }

@@ -10,7 +10,7 @@
 namespace facet {
 
 /// The planner's `plan` of `kernel` on `machine`, as the schedules for it on `target` override
-/// it: all are checked, the first that holds always is taken. Null with errors.
+/// it: all are checked but those that cannot hold, the first that holds always is taken. Null with errors.
 kernel::PlanAttrInterface
 applySchedules(kernel::PlanAttrInterface plan, kernel::FuncOp kernel,
                const Machine *machine, llvm::StringRef target,

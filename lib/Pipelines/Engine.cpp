@@ -16,8 +16,7 @@
 using namespace mlir;
 using namespace facet;
 
-FailureOr<engine::ProgramOp> facet::lowerToEngine(kernel::FuncOp kernel,
-                                                  const Machine &machine) {
+FailureOr<kernel::FuncOp> facet::simplifyForEngine(kernel::FuncOp kernel) {
   auto module = kernel->getParentOfType<ModuleOp>();
   StringAttr name = kernel.getSymNameAttr();
   PassManager passes(module.getContext());
@@ -26,14 +25,30 @@ FailureOr<engine::ProgramOp> facet::lowerToEngine(kernel::FuncOp kernel,
   each.addPass(kernel::createSimplifyKernelPass());
   if (failed(passes.run(module)))
     return failure();
-  kernel = module.lookupSymbol<kernel::FuncOp>(name);
-  FailureOr<engine::PlanAttr> plan = engine::planKernel(kernel, machine);
-  if (failed(plan))
+  return module.lookupSymbol<kernel::FuncOp>(name);
+}
+
+static engine::PlanAttr planFor(kernel::FuncOp kernel, const Machine &machine,
+                                EnginePlanFunction plan) {
+  if (plan)
+    return cast_or_null<engine::PlanAttr>(Attribute(plan(kernel)));
+  FailureOr<engine::PlanAttr> own = engine::planKernel(kernel, machine);
+  return succeeded(own) ? *own : engine::PlanAttr();
+}
+
+FailureOr<engine::ProgramOp> facet::lowerToEngine(kernel::FuncOp kernel,
+                                                  const Machine &machine,
+                                                  EnginePlanFunction plan) {
+  FailureOr<kernel::FuncOp> simplified = simplifyForEngine(kernel);
+  if (failed(simplified))
+    return failure();
+  engine::PlanAttr chosen = planFor(*simplified, machine, plan);
+  if (!chosen)
     return failure();
   FailureOr<engine::ProgramOp> program =
-      convertKernelToEngine(kernel, *plan, machine);
+      convertKernelToEngine(*simplified, chosen, machine);
   if (succeeded(program))
-    kernel.erase();
+    simplified->erase();
   return program;
 }
 

@@ -12,6 +12,7 @@
 #include "facet/Dialect/Kernel/IR/Kernel.h"
 #include "facet/Pipelines/Pipelines.h"
 #include "facet/Planner/Cpu/Planner.h"
+#include "facet/Planner/Engine/Planner.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -95,6 +96,7 @@ void facet::registerReferenceDialects(DialectRegistry &registry) {
                   math::MathDialect, scf::SCFDialect, tensor::TensorDialect,
                   vector::VectorDialect, cpu::CpuDialect>();
   cpu::registerPlanModel(registry);
+  engine::registerPlanModel(registry);
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
 }

@@ -5,15 +5,24 @@
 #define FACET_PIPELINES_ENGINE_H
 
 #include "facet/Dialect/Engine/IR/Engine.h"
-#include "facet/Dialect/Kernel/IR/Kernel.h"
+#include "facet/Dialect/Kernel/IR/Plan.h"
 #include "facet/Machine/Machine.h"
 
 namespace facet {
 
+/// Gives the plan of a simplified kernel, null with an error.
+using EnginePlanFunction =
+    llvm::function_ref<kernel::PlanAttrInterface(kernel::FuncOp kernel)>;
+
+/// Simplifies `kernel`, which is replaced, to what a plan is made for.
+llvm::FailureOr<kernel::FuncOp> simplifyForEngine(kernel::FuncOp kernel);
+
 /// Puts an engine.program in the place of `kernel`, whose sizes are all fixed to one
-/// number each. Errors go to the module's context.
-llvm::FailureOr<engine::ProgramOp> lowerToEngine(kernel::FuncOp kernel,
-                                                 const Machine &machine);
+/// number each. Without `plan` the planner's is taken. Errors go to the module's
+/// context.
+llvm::FailureOr<engine::ProgramOp>
+lowerToEngine(kernel::FuncOp kernel, const Machine &machine,
+              EnginePlanFunction plan = nullptr);
 
 /// The program of a lowered kernel, checked. A broken rule of the instruction set is
 /// an error too: it is a fault of ours.

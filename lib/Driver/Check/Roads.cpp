@@ -200,9 +200,10 @@ namespace {
 class SimulatedRoad : public CheckedRoad {
 public:
   SimulatedRoad(kernel::FuncOp func, const HostKernel &kernel,
-                const Machine &machine, bool mayRefuse, Invocation &invocation)
+                const Machine &machine, bool mayRefuse, const Sources &sources,
+                Invocation &invocation)
       : CheckedRoad(machine.name), func(func), mayRefuse(mayRefuse),
-        invocation(invocation), road(func, kernel, machine, found) {}
+        invocation(invocation), road(func, kernel, machine, sources, found) {}
   bool takes(const SizeValues &sizes) override { return road.takes(sizes); }
   bool hasPlacements() const override { return false; }
   Outcome call(const SizeValues &sizes, Arguments &arguments,
@@ -329,8 +330,8 @@ CheckedRoads facet::roadsOf(kernel::FuncOp func, const HostKernel &kernel,
     }
   }
   if (engine) {
-    roads.push_back(std::make_unique<SimulatedRoad>(func, kernel, *engine,
-                                                    everything, invocation));
+    roads.push_back(std::make_unique<SimulatedRoad>(
+        func, kernel, *engine, everything, sources, invocation));
     roads.back()->options = "--target=" + engine->name;
   }
   return roads;

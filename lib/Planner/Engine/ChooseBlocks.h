@@ -4,12 +4,18 @@
 #ifndef FACET_LIB_PLANNER_ENGINE_CHOOSEBLOCKS_H
 #define FACET_LIB_PLANNER_ENGINE_CHOOSEBLOCKS_H
 
+#include "Choices.h"
 #include "facet/Planner/Engine/Problem.h"
+
+#include <string>
 
 namespace facet::engine {
 
-/// The choices for `problem` on `machine`.
-ContractionAttr chooseBlocks(const Problem &problem, const Machine &machine);
+/// The best choices for `problem` on `machine` among those that grant every wish.
+/// Null when there are none; `misfit`, if given, is the reason that stopped the last.
+ContractionAttr chooseBlocks(const Problem &problem, const Machine &machine,
+                             const Wishes &wishes = {},
+                             std::string *misfit = nullptr);
 
 } // namespace facet::engine
 

@@ -74,6 +74,11 @@ FailureOr<PlanAttr> engine::planKernel(kernel::FuncOp kernel,
     FailureOr<Problem> problem = Problem::of(*contraction);
     if (failed(problem))
       continue; // an extent that is no size: the lowering says so
+    std::string misfit;
+    ContractionAttr choices = chooseBlocks(*problem, machine, {}, &misfit);
+    if (!choices)
+      return op->emitError("has no plan on machine '")
+             << machine.name << "': " << misfit;
     SmallVector<int64_t> members{numbers[op]};
     Operation *at = op;
     if (contraction->epilogue) {
@@ -81,8 +86,7 @@ FailureOr<PlanAttr> engine::planKernel(kernel::FuncOp kernel,
       members.push_back(numbers[at]);
       inside.insert(op);
     }
-    together[at] = StageAttr::get(context, Form::Contraction, members,
-                                  chooseBlocks(*problem, machine));
+    together[at] = StageAttr::get(context, Form::Contraction, members, choices);
   }
   SmallVector<StageAttr> stages;
   for (StructuredOpInterface op : ops) {

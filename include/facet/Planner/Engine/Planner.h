@@ -4,7 +4,7 @@
 //   kernel ─ Contraction ─▶ stages ─ Problem(sizes) ─▶ #engine.plan
 //
 // All choices of the engine road are made here and written down in the plan; the
-// lowering obeys it.
+// lowering obeys it, `facet explain` reads it, a schedule overrides it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,7 +12,7 @@
 #define FACET_PLANNER_ENGINE_PLANNER_H
 
 #include "facet/Dialect/Engine/IR/Engine.h"
-#include "facet/Dialect/Kernel/IR/Kernel.h"
+#include "facet/Dialect/Kernel/IR/Plan.h"
 #include "facet/Machine/Machine.h"
 #include "facet/Planner/Engine/Attention.h"
 #include "facet/Planner/Engine/Problem.h"
@@ -39,6 +39,9 @@ std::optional<Attention> attentionOf(StageAttr stage, kernel::FuncOp kernel);
 /// nullopt: the stage does not fit the kernel.
 std::optional<Contraction> contractionOf(StageAttr stage,
                                          kernel::FuncOp kernel);
+
+/// Attaches PlanAttrInterface to #engine.plan in every context made from `registry`.
+void registerPlanModel(mlir::DialectRegistry &registry);
 
 } // namespace facet::engine
 

@@ -72,6 +72,19 @@ static size_t widest(const Range &range, Get get) {
   return width;
 }
 
+static void printMemory(const Explanation::Memory &memory, size_t width,
+                        llvm::raw_ostream &os) {
+  double total = 0;
+  std::string parts;
+  for (const Explanation::Memory::Buffer &buffer : memory.buffers) {
+    total += double(buffer.slots) * buffer.bytes;
+    parts += (parts.empty() ? "" : ", ") + buffer.name + " " +
+             std::to_string(buffer.slots) + " x " + printBytes(buffer.bytes);
+  }
+  os << "       " << padded(memory.name, width) << "  " << printBytes(total)
+     << " of " << printBytes(memory.capacity) << ": " << parts << '\n';
+}
+
 static void printStages(llvm::ArrayRef<Explanation::Stage> stages,
                         llvm::raw_ostream &os) {
   using Stage = Explanation::Stage;
@@ -91,6 +104,8 @@ static void printStages(llvm::ArrayRef<Explanation::Stage> stages,
     for (const Choice &choice : stage.choices)
       os << "       " << padded(choice.what, what) << "  "
          << padded(choice.value, value) << "  " << choice.because << '\n';
+    for (const Explanation::Memory &memory : stage.memories)
+      printMemory(memory, what, os);
   }
 }
 
@@ -139,6 +154,19 @@ llvm::json::Value Explanation::toJson() const {
                     {"type", stage.type},
                     {"does", stage.does},
                     {"choices", std::move(choiceList)}};
+      Array memoryList;
+      for (const Memory &memory : stage.memories) {
+        Array buffers;
+        for (const Memory::Buffer &buffer : memory.buffers)
+          buffers.push_back(Object{{"name", buffer.name},
+                                   {"slots", buffer.slots},
+                                   {"bytes", buffer.bytes}});
+        memoryList.push_back(Object{{"name", memory.name},
+                                    {"capacity", memory.capacity},
+                                    {"buffers", std::move(buffers)}});
+      }
+      if (!memoryList.empty())
+        object["memories"] = std::move(memoryList);
       seconds(object, stage.seconds);
       stageList.push_back(std::move(object));
     }

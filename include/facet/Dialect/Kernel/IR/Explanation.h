@@ -30,12 +30,24 @@ struct Explanation {
   struct Choice {
     std::string what, value, because;
   };
+  /// One memory on the chip while a stage runs, in bytes of each partition.
+  struct Memory {
+    struct Buffer {
+      std::string name;
+      int64_t slots = 1;
+      double bytes = 0; ///< of a slot
+    };
+    std::string name; ///< "SBUF"
+    double capacity = 0;
+    std::vector<Buffer> buffers;
+  };
   struct Stage {
     std::string statement; ///< of the let or result it ends in; "-" without one
     std::string type;      ///< `bf16[M, N]`
     std::string does;      ///< `sum over k for m, n`
     std::vector<Choice> choices;
     std::optional<double> seconds; ///< predicted
+    std::vector<Memory> memories = {};
   };
   /// What a statement of `let` becomes.
   struct Let {

@@ -1,0 +1,357 @@
+//===- CostModel.cpp - how long a contraction takes on an engine ----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Counts the instructions of a plan by kind, prices one of each kind (Prices.h), and
+// takes the engine that has most to do; what is not hidden behind it is added:
+//
+//   4096 x 4096 x 4096 bf16, blocks of 512 x 512
+//     tensor  32 · 32 · 8 matmuls of 215.9 ns     1769 us
+//     DMA     32 MiB once, 32 MiB eight times, …   1000 us
+//     begin   the first transfers                  4 us
+//
+// Engines are taken to overlap as far as the rings allow, which is what they do in
+// the simulator once the first block is there (docs/Rationale/Engine.md has the
+// measured error).
+//
+//===----------------------------------------------------------------------===//
+
+#include "CostModel.h"
+#include "Prices.h"
+#include "facet/Dialect/Kernel/IR/Operations.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace facet;
+using namespace facet::engine;
+using kernel::StructuredOpInterface;
+
+double StageCost::total() const {
+  double tensorTime = begin + waiting + tensor + end;
+  return std::max({tensorTime, begin + dma + end, begin + turns + end,
+                   begin + vector + end, begin + scalar + end, begin + sync,
+                   begin + gpsimd});
+}
+
+llvm::StringRef StageCost::limit() const {
+  std::pair<double, llvm::StringRef> times[] = {{waiting + tensor, "tensor"},
+                                                {dma, "DMA"},
+                                                {turns, "rings"},
+                                                {vector, "vector"},
+                                                {scalar, "scalar"},
+                                                {sync, "sync"},
+                                                {gpsimd, "gpsimd"}};
+  return std::max_element(std::begin(times), std::end(times),
+                          [](auto &x, auto &y) { return x.first < y.first; })
+      ->second;
+}
+
+namespace {
+
+/// Equal parts of an extent, and the one that is left.
+struct Parts {
+  int64_t size, whole, rest;
+  Parts(int64_t extent, int64_t size)
+      : size(size), whole(extent / size), rest(extent % size) {}
+  double count() const { return double(whole + (rest != 0)); }
+  /// Σ of value(size) over the parts.
+  template <typename Value>
+  double sum(Value value) const {
+    return (whole ? double(whole) * value(size) : 0) + (rest ? value(rest) : 0);
+  }
+};
+
+class Model {
+public:
+  Model(const Problem &problem, ContractionAttr plan, const Machine &machine)
+      : problem(problem), plan(plan), machine(machine), prices(machine),
+        rows(problem.factor(plan.getStationary())),
+        columns(problem.factor(plan.getMoving())),
+        rowBlocks(rows.extent, plan.getRowBlock()),
+        columnBlocks(columns.extent, plan.getColumnBlock()) {}
+  StageCost cost();
+
+private:
+  double blockTime(int64_t height, int64_t width) const;
+  double clockLoss(double busy) const;
+  double steps() const { return double(problem.steps(machine)); }
+  void countLoads();
+  void countResults();
+  void countInputs();
+  void countWaiting();
+
+  const Problem &problem;
+  ContractionAttr plan;
+  const Machine &machine;
+  Prices prices;
+  const Factor &rows, &columns;
+  Parts rowBlocks, columnBlocks;
+  StageCost result;
+
+  double repeats = 1;    ///< of all blocks, by the batch
+  double outerTrips = 1; ///< of a block's k, by the other axes of the sum
+  double groups = 1;
+  Move outerLoad, innerLoad; ///< of one whole group
+  double outerBlocks = 1, innerBlocks = 1;
+  double wholeBlock = 0; ///< products of one, ns
+};
+
+} // namespace
+
+/// One step along k of a block: weights of a tile of rows load while those before
+/// stream.
+double Model::blockTime(int64_t height, int64_t width) const {
+  double delay = double(machine.tensor.weightDelayPs) / 1e3;
+  double load = prices.loadWeights(rows.type, plan.getRowTile()).done + delay;
+  return Parts(height, plan.getRowTile()).sum([&](int64_t tileRows) {
+    double stream =
+        Parts(width, plan.getColumnTile()).sum([&](int64_t tileColumns) {
+          return prices.matmul(rows.type, tileRows, tileColumns).port;
+        });
+    return std::max(stream, load);
+  });
+}
+
+/// Time that slow windows cost, as the mean over how old the first one is: what is
+/// left of the window in which streaming begins, and the next one unless that was
+/// filled well enough.
+double Model::clockLoss(double busy) const {
+  const TensorEngine &t = machine.tensor;
+  if (!t.clockWindow)
+    return 0;
+  double window = double(t.windowCycles) / double(t.windowClockMHz) * 1e3;
+  double share = double(t.windowShare) / 1e3, factor = double(t.slowFactor);
+  double slow = (0.5 + std::min(1.0, factor * share)) * window;
+  return std::min(busy * (factor - 1), slow * (1 - 1 / factor));
+}
+
+void Model::countLoads() {
+  int64_t depth = std::min(problem.depth, machine.tensor.rows);
+  int64_t steps = problem.steps(machine);
+  int64_t groupSteps =
+      std::min(steps, plan.getDepthBlock() / machine.tensor.rows);
+  Parts parts(steps, groupSteps);
+  groups = parts.count();
+  Side outerSide = plan.getOuter();
+  Side innerSide = outerSide == Side::A ? Side::B : Side::A;
+  bool rowsAreOuter = outerSide == plan.getStationary();
+  const Parts &outer = rowsAreOuter ? rowBlocks : columnBlocks;
+  const Parts &inner = rowsAreOuter ? columnBlocks : rowBlocks;
+  outerBlocks = outer.count();
+  innerBlocks = inner.count();
+  QueueKind outerQueue = plan.getStays() ? QueueKind::Gpsimd : QueueKind::Sync;
+  auto add = [&](Side side, QueueKind queue, const Parts &blocks,
+                 double times) {
+    Move all;
+    blocks.sum([&](int64_t width) {
+      double count = width == blocks.size ? double(blocks.whole) : 1;
+      parts.sum([&](int64_t number) {
+        double inBlock = number == parts.size ? double(parts.whole) : 1;
+        Move move = prices.load(problem.factor(side), plan.getLoad(side), queue,
+                                depth, number, width);
+        all.busy += move.busy * count * inBlock * times;
+        all.issue += move.issue * count * inBlock * times;
+        all.bytes += move.bytes * count * inBlock * times;
+        return 0.0;
+      });
+      return 0.0;
+    });
+    result.dma += all.busy;
+    result.bytes += all.bytes;
+    (queue == QueueKind::Sync ? result.sync : result.gpsimd) += all.issue;
+  };
+  add(outerSide, outerQueue, outer,
+      repeats * (plan.getStays() ? 1 : innerBlocks * outerTrips));
+  add(innerSide, QueueKind::Sync, inner, repeats * outerBlocks * outerTrips);
+  auto one = [&](Side side, QueueKind queue, const Parts &blocks) {
+    return prices.load(problem.factor(side), plan.getLoad(side), queue, depth,
+                       parts.whole ? parts.size : parts.rest,
+                       blocks.whole ? blocks.size : blocks.rest);
+  };
+  outerLoad = one(outerSide, outerQueue, outer);
+  innerLoad = one(innerSide, QueueKind::Sync, inner);
+}
+
+/// Functions run on scalar, the rest of a map on vector.
+static void countMap(kernel::MapOp map, double &onVector, double &onScalar) {
+  for (Operation &op : map.getBody().front().without_terminator()) {
+    auto apply = dyn_cast<kernel::ApplyOp>(op);
+    if ((apply && apply.getFunction() != kernel::ScalarFunction::Relu) ||
+        isa<math::ExpOp, math::LogOp, math::TanhOp, math::ErfOp>(op))
+      ++onScalar;
+    else if (auto cast = dyn_cast<kernel::CastOp>(op))
+      // Rounding is part of what made the value, if anything did.
+      onVector += cast.getMode() != kernel::CastMode::Exact &&
+                  !cast.getValue().getDefiningOp();
+    else
+      onVector += !isa<arith::ConstantOp>(op);
+  }
+}
+
+void Model::countResults() {
+  StructuredOpInterface op = problem.contraction.op();
+  double onVector = 0, onScalar = 0;
+  if (problem.contraction.epilogue) {
+    kernel::MapOp map = problem.contraction.epilogue->map;
+    op = cast<StructuredOpInterface>(map.getOperation());
+    countMap(map, onVector, onScalar);
+  }
+  if (onVector + onScalar <= 1 && onScalar == 0) {
+    onVector = plan.getEvict() == QueueKind::Vector;
+    onScalar = !onVector;
+  }
+  Type type =
+      cast<RankedTensorType>(op->getResult(0).getType()).getElementType();
+  if (!dtypeOf(type))
+    type = IntegerType::get(type.getContext(), 8);
+  bool dense = plan.getMoving() == problem.last;
+  Parts rowTiles(rows.extent, plan.getRowTile());
+  Parts columnTiles(columns.extent, plan.getColumnTile());
+  double tiles = repeats * rowTiles.count() * columnTiles.count();
+  double vectorPort = 0, scalarPort = 0;
+  columnTiles.sum([&](int64_t width) {
+    double count = repeats * rowTiles.count() *
+                   (width == columnTiles.size ? double(columnTiles.whole) : 1);
+    vectorPort += count * prices.evict(QueueKind::Vector, type, width).port;
+    scalarPort += count * prices.evict(QueueKind::Scalar, type, width).port;
+    rowTiles.sum([&](int64_t height) {
+      double each = count / rowTiles.count() *
+                    (height == rowTiles.size ? double(rowTiles.whole) : 1);
+      Move move = prices.store(type, height, width, dense);
+      result.dma += each * move.busy;
+      result.bytes += each * move.bytes;
+      result.scalar += each * move.issue;
+      return 0.0;
+    });
+    return 0.0;
+  });
+  result.vector += onVector * vectorPort;
+  result.scalar += onScalar * scalarPort;
+
+  Work evict = prices.evict(plan.getEvict(), type, plan.getColumnTile());
+  Move store =
+      prices.store(type, plan.getRowTile(), plan.getColumnTile(), dense);
+  double passes = std::max(1.0, onVector + onScalar);
+  double after = prices.hop(false) + passes * evict.done + prices.hop(false) +
+                 store.alone();
+  result.end = after;
+  result.turns = std::max(result.turns, tiles * (after + prices.hop(true)) /
+                                            double(plan.getResultSlots()));
+  // Banks of sums that are emptied while the next block is summed.
+  double blockTiles = double(plan.getRowTiles() * plan.getColumnTiles());
+  double blocks = repeats * rowBlocks.count() * columnBlocks.count();
+  if (double(plan.getSumSlots()) < 2 * blockTiles)
+    result.waiting += blocks * (evict.done + 2 * prices.hop(false)) *
+                      (2 * blockTiles - double(plan.getSumSlots())) /
+                      blockTiles;
+}
+
+/// What the map reads beside the sums, tile by tile.
+void Model::countInputs() {
+  const Contraction &contraction = problem.contraction;
+  if (!contraction.epilogue)
+    return;
+  kernel::MapOp map = contraction.epilogue->map;
+  auto op = cast<StructuredOpInterface>(map.getOperation());
+  Parts rowTiles(rows.extent, plan.getRowTile());
+  Parts columnTiles(columns.extent, plan.getColumnTile());
+  double tiles = repeats * rowTiles.count() * columnTiles.count();
+  for (unsigned i = 0; i < op.getInputs().size(); ++i) {
+    Type type =
+        cast<RankedTensorType>(op.getInputs()[i].getType()).getElementType();
+    if (i == contraction.epilogue->sumsInput || !dtypeOf(type))
+      continue;
+    auto subscripts = op.getAccess(i).getSubscripts();
+    auto isColumn = [&](const kernel::Subscript &subscript) {
+      return columns.iterator &&
+             subscript.kind == kernel::Subscript::Iterator &&
+             subscript.value ==
+                 int64_t(contraction.inResult(*columns.iterator));
+    };
+    bool isWide = llvm::any_of(subscripts, isColumn);
+    Move move = prices.loadTile(
+        type, std::min(rows.extent, plan.getRowTile()),
+        isWide ? std::min(columns.extent, plan.getColumnTile()) : 1,
+        !isWide || isColumn(subscripts.back()));
+    result.dma += tiles * move.busy;
+    result.bytes += tiles * move.bytes;
+    result.sync += tiles * move.issue;
+  }
+}
+
+/// What the tensor engine waits for at the beginning of a block.
+void Model::countWaiting() {
+  double load = outerLoad.busy + innerLoad.busy;
+  result.begin =
+      std::max(outerLoad.latency, innerLoad.latency) + load + prices.hop(true);
+  double perGroup = wholeBlock / groups;
+  if (plan.getStays()) {
+    // The first block of the outer factor comes while its first products run; later
+    // ones as far as the ring has slots beside those in use.
+    double exposed = std::max(0.0, groups * load - load - wholeBlock);
+    double ahead =
+        std::min(groups, double(plan.getSlots(plan.getOuter())) - groups);
+    double late = (groups - ahead) * load - ahead * perGroup;
+    if (ahead < groups)
+      late += outerLoad.latency + prices.hop(true) - ahead * perGroup;
+    result.waiting += exposed;
+    result.waiting += std::max(0.0, late) * (outerBlocks * repeats - 1);
+    // The last block may be so small that the other factor does not pass behind its
+    // products.
+    bool rowsAreOuter = plan.getOuter() == plan.getStationary();
+    const Parts &outer = rowsAreOuter ? rowBlocks : columnBlocks;
+    const Parts &inner = rowsAreOuter ? columnBlocks : rowBlocks;
+    if (outer.rest && outer.whole) {
+      double products = steps() * inner.sum([&](int64_t size) {
+        return rowsAreOuter ? blockTime(outer.rest, size)
+                            : blockTime(size, outer.rest);
+      });
+      double pass = innerBlocks * groups * innerLoad.busy;
+      result.waiting += repeats * std::max(0.0, pass - products);
+    }
+  }
+  // A slot is taken from its trigger to its last product.
+  auto turns = [&](const Move &move, Side side, double times) {
+    double turn =
+        move.alone() + prices.hop(true) + prices.hop(false) + perGroup;
+    result.turns =
+        std::max(result.turns, times * turn / double(plan.getSlots(side)));
+  };
+  double each = repeats * outerBlocks * innerBlocks * outerTrips * groups;
+  Side inner = plan.getOuter() == Side::A ? Side::B : Side::A;
+  turns(innerLoad, inner, each);
+  if (!plan.getStays())
+    turns(outerLoad, plan.getOuter(), each);
+}
+
+StageCost Model::cost() {
+  for (int64_t extent : problem.batchExtents)
+    repeats *= double(extent);
+  for (int64_t extent : problem.outerExtents)
+    outerTrips *= double(extent);
+  double perStep = rowBlocks.sum([&](int64_t height) {
+    return columnBlocks.sum(
+        [&](int64_t width) { return blockTime(height, width); });
+  });
+  wholeBlock = steps() * outerTrips *
+               blockTime(std::min(rows.extent, plan.getRowBlock()),
+                         std::min(columns.extent, plan.getColumnBlock()));
+  result.tensor = repeats * outerTrips * steps() * perStep;
+  countLoads();
+  countResults();
+  countInputs();
+  countWaiting();
+  // An array that waits for data most of the time never leaves the slow clock.
+  double share = double(machine.tensor.windowShare) / 1e3;
+  if (machine.tensor.clockWindow && result.tensor < share * result.total())
+    result.tensor *= double(machine.tensor.slowFactor);
+  else
+    result.tensor += clockLoss(result.tensor);
+  return result;
+}
+
+StageCost engine::costOf(const Problem &problem, ContractionAttr plan,
+                         const Machine &machine) {
+  return Model(problem, plan, machine).cost();
+}
