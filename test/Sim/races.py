@@ -232,8 +232,17 @@ dma_copy dst=sbuf.f32[0:1, 0], src=hbm.f32[x, 1, 0], wait(used[r0] >= 0 + 1*roun
 advance ring=r0
 end
 """
-run(often.replace("TRIPS", "1000"))
-run(often.replace("TRIPS", "30000"), "SIM-RACE-SIZE: the program has 30000 kinds of transfers, by the semaphores that "
-    "they update, each anew after it was set or decreased; for so many, nothing is proved about races")
+run(often.replace("TRIPS", "30000"))
+both = often.replace("full >= 16", "full >= 32") + """
+.queue scalar
+.ring r0 depth=1
+loop trips=TRIPS
+dma_copy dst=sbuf.f32[1:2, 0], src=hbm.f32[x, 1, 0], wait(used[r0] >= 0 + 1*round), update(full += 1)
+advance ring=r0
+end
+"""
+run(both.replace("TRIPS", "300"))
+run(both.replace("TRIPS", "30000"), "SIM-RACE-SIZE: the program sets or decreases semaphores of transfers too often "
+    "(30000 kinds of transfers, by what they update), nothing is proved about races")
 done = case.raw(head + often.replace("TRIPS", "30000"), "--timing-only", "--remarks")
 assert "remark: SIM-REDUNDANT: the program is too long to say of its waits whether they are redundant" in done.stderr

@@ -16,7 +16,11 @@
 // its increments, so it is held back by keeping one increment. Transfers with the
 // same updates are one chain: which of those under way lacks the increment makes
 // no difference, so one run keeps one increment of all of them together, and when
-// nobody can move, all under way must be done for anything more to happen.
+// nobody can move, all under way must be done for anything more to happen. Most
+// chains are in one queue, and that queue's run comes past its first transfer with
+// everybody else as far as possible without it: from there the increment is
+// followed, until each queue has been seen behind the last one, and undone. A
+// program that resets a semaphore in each iteration has a chain in each.
 //
 // This is exact, not an approximation: without x, y really can happen.
 //
@@ -25,6 +29,7 @@
 #include "Order.h"
 
 #include <algorithm>
+#include <tuple>
 
 using namespace facet;
 using namespace facet::sim;
@@ -56,36 +61,91 @@ bool Advance::release() {
   return true;
 }
 
+void Advance::mark() {
+  marked = true;
+  log.clear();
+  markedNext = next;
+  markedLimits = limits;
+  markedAwake = awake;
+}
+
+void Advance::undo() {
+  for (; !log.empty(); log.pop_back()) {
+    values[log.back().semaphore] = log.back().value;
+    sleepers[log.back().semaphore] = log.back().sleepers;
+  }
+  marked = false;
+  next = markedNext;
+  limits = markedLimits;
+  awake = markedAwake;
+  held = none;
+  lacking = nullptr;
+}
+
 Orders::Orders(Trace &trace) : Orders(trace, none, none, 0) {}
 
 Orders::Orders(Trace &trace, unsigned q, uint32_t pc, unsigned wait)
-    : trace(trace) {
-  size_t queues = trace.queues.size();
-  changes.resize(queues + trace.chains);
-  for (auto &component : changes)
-    component.resize(queues);
+    : trace(trace), growths(trace.queues.size()) {
   Advance advance(trace);
   advance.drop(q, pc, wait);
-  for (unsigned queue = 0; queue != queues; ++queue)
-    holdBack(queue, advance);
-  for (uint32_t chain = 0; chain != trace.chains; ++chain)
-    holdIncrement(trace, chain, advance);
+  std::vector<Chain> chains = findChains();
+  // Those in several queues are followed through the whole program.
+  uint64_t several = 0, events = 0;
+  for (const Chain &chain : chains)
+    several += chain.inSeveral;
+  for (const std::vector<Event> &queue : trace.queues)
+    events += queue.size();
+  if (several * events > mostPassed) {
+    passed = mostPassed + 1;
+    return;
+  }
+  for (unsigned queue = 0; queue != trace.queues.size(); ++queue)
+    holdBack(trace, queue, chains, advance);
+  for (uint32_t chain = 0; chain != trace.chains && !tooLong(); ++chain) {
+    if (!chains[chain].inSeveral)
+      continue;
+    Advance all = advance;
+    holdIncrement(trace, chain, chains[chain], all);
+  }
+  for (std::vector<Growth> &growth : growths)
+    std::sort(growth.begin(), growth.end(),
+              [](const Growth &a, const Growth &b) {
+                return std::tie(a.event, a.component, a.value) <
+                       std::tie(b.event, b.component, b.value);
+              });
 }
 
-void Orders::holdBack(unsigned queue, Advance advance) {
+std::vector<Orders::Chain> Orders::findChains() const {
+  std::vector<Chain> chains(trace.chains);
+  for (unsigned q = 0; q != trace.queues.size(); ++q)
+    for (uint32_t e = 0; e != trace.queues[q].size(); ++e) {
+      if (trace.queues[q][e].chain == none)
+        continue;
+      Chain &chain = chains[trace.queues[q][e].chain];
+      chain.inSeveral |= chain.transfers && chain.queue != q;
+      chain.queue = q;
+      chain.first = std::min(chain.first, e);
+      ++chain.transfers;
+    }
+  return chains;
+}
+
+void Orders::holdBack(Trace &all, unsigned queue,
+                      const std::vector<Chain> &chains, Advance advance) {
   const std::vector<Event> &events = trace.queues[queue];
-  auto &mine = changes[queue];
+  Notes notes(*this, queue);
   uint32_t updates = 0;
-  auto passed = [&](unsigned q, uint32_t event) {
+  auto pass = [&](unsigned q, uint32_t event) {
     if (q == queue)
       updates += events[event].isUpdate();
-    else if (updates && (mine[q].empty() || mine[q].back().value != updates))
-      mine[q].push_back({event, updates});
+    else if (updates)
+      notes.note(q, event, updates);
+    return ++passed <= mostPassed;
   };
   for (uint32_t event = 0; event <= events.size(); ++event) {
     advance.stopAt(queue, event);
-    advance.settle(passed);
-    if (event == events.size() || advance.at(queue) != event)
+    advance.settle(pass);
+    if (tooLong() || event == events.size() || advance.at(queue) != event)
       return;
     // All others have gone as far as they can without this event.
     for (unsigned w = 0; w != 2; ++w)
@@ -93,28 +153,44 @@ void Orders::holdBack(unsigned queue, Advance advance) {
           s != none && events[event].equal[w] &&
           advance.value(s) > events[event].needs[w])
         overshot.push_back({queue, event, w, advance.value(s)});
+    if (uint32_t chain = events[event].chain; chain != none &&
+                                              !chains[chain].inSeveral &&
+                                              chains[chain].first == event) {
+      advance.mark();
+      advance.stopAt(queue, none);
+      holdIncrement(all, chain, chains[chain], advance);
+      advance.undo();
+    }
   }
 }
 
-void Orders::holdIncrement(Trace &all, uint32_t chain, Advance advance) {
-  auto &mine = changes[trace.queues.size() + chain];
+void Orders::holdIncrement(Trace &all, uint32_t chain, const Chain &where,
+                           Advance &advance) {
+  Notes notes(*this, uint32_t(trace.queues.size()) + chain);
   advance.holdChain(chain);
-  uint32_t releases = 0;
+  uint32_t releases = 0, transfers = 0;
+  // Nothing more can be learned: no transfer is left, and each queue has come past
+  // the last one that was under way, or is at its end.
+  auto allSeen = [&] {
+    for (unsigned q = 0; q != trace.queues.size(); ++q)
+      if (!notes.has(q, releases) && advance.at(q) != trace.queues[q].size())
+        return false;
+    return true;
+  };
+  auto pass = [&](unsigned q, uint32_t event) {
+    if (all.queues[q][event].chain == chain) {
+      all.queues[q][event].finished = releases + 1;
+      ++transfers;
+    }
+    bool isNew = releases && !notes.has(q, releases);
+    if (isNew)
+      notes.note(q, event, releases);
+    bool over = isNew && transfers == where.transfers &&
+                !advance.isUnderWay() && allSeen();
+    return ++passed <= mostPassed && !over;
+  };
   do {
-    advance.settle([&](unsigned q, uint32_t event) {
-      if (all.queues[q][event].chain == chain)
-        all.queues[q][event].finished = releases + 1;
-      if (releases && (mine[q].empty() || mine[q].back().value != releases))
-        mine[q].push_back({event, releases});
-    });
+    advance.settle(pass);
     ++releases;
-  } while (advance.release());
-}
-
-void Clock::pass(uint32_t event) {
-  for (unsigned c = 0; c != cursors.size(); ++c)
-    for (const auto &changes = orders.of(c, queue);
-         cursors[c] != changes.size() && changes[cursors[c]].event <= event;
-         ++cursors[c])
-      values[c] = changes[cursors[c]].value;
+  } while (!tooLong() && advance.release());
 }

@@ -241,6 +241,10 @@ static Finding notProved(const Twine &why) {
 }
 
 std::vector<Finding> Prover::run(uint64_t maxSteps) {
+  if (orders.tooLong())
+    return {notProved("sets or decreases semaphores of transfers too often (" +
+                      Twine(trace.chains) +
+                      " kinds of transfers, by what they update)")};
   for (const Orders::Overshot &overshot : orders.overshot) {
     const Event &event = trace.queues[overshot.queue][overshot.event];
     Static at{overshot.queue, event.pc};
@@ -279,11 +283,6 @@ std::vector<Finding> sim::proveRaceFree(const Program &program,
                                         uint64_t maxSteps) {
   uint64_t steps = std::min(maxSteps, maxProvedInstructions);
   Trace trace(program, steps);
-  if (!trace.tooLong && trace.work() > maxWork)
-    return {
-        notProved("has " + Twine(trace.chains) +
-                  " kinds of transfers, by the semaphores that they update, "
-                  "each anew after it was set or decreased; for so many")};
   if (!trace.tooLong)
     return Prover(program, trace).run(steps);
   if (maxSteps <= maxProvedInstructions)

@@ -171,11 +171,11 @@ static Finding notLookedAt(const llvm::Twine &which) {
 std::vector<Finding> sim::redundantWaits(const Program &program) {
   std::vector<Finding> findings;
   Trace trace(program, maxProvedInstructions);
-  if (trace.tooLong || trace.work() > maxWork)
+  if (trace.tooLong || trace.work() > mostPassed)
     return {notLookedAt("its waits")};
   std::vector<StaticWait> waits = candidates(trace);
   // Each of them goes through all events.
-  uint64_t most = maxWork / std::max<uint64_t>(trace.work(), 1);
+  uint64_t most = mostPassed / std::max<uint64_t>(trace.work(), 1);
   for (size_t n = 0; n != waits.size(); ++n) {
     const StaticWait &at = waits[n];
     if (n == most) {

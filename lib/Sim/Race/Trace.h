@@ -53,7 +53,7 @@ struct Trace {
 
   Trace(const Program &program, uint64_t maxSteps);
 
-  /// Events that Orders goes through.
+  /// What it takes to look at each component at each event.
   uint64_t work() const {
     uint64_t events = 0;
     for (const std::vector<Event> &queue : queues)
@@ -61,9 +61,6 @@ struct Trace {
     return events * (queues.size() + chains);
   }
 };
-
-/// Work that is not begun: it takes some seconds.
-constexpr uint64_t maxWork = uint64_t(1) << 29;
 
 /// Goes round the queues in the order of the usual run: see Run.cpp.
 class Walk {
