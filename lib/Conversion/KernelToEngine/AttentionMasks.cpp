@@ -18,6 +18,7 @@
 #include "AttentionStage.h"
 
 #include <limits>
+#include <utility>
 
 using namespace mlir;
 using namespace facet;
@@ -69,13 +70,13 @@ void AttentionStage::writeMask(Value tile, bool isTurned, const Linear &row,
   }
 }
 
-void AttentionStage::writeTurnedMask(Value slot, const Linear &row,
-                                     const Linear &start, int64_t rows,
-                                     int64_t width) {
+void AttentionStage::writeTurnedMask(Value slot, int64_t place,
+                                     const Linear &row, const Linear &start,
+                                     int64_t rows, int64_t width) {
   for (int64_t first = 0; first < width; first += chunk()) {
     Linear key = start * chunk();
     key += Linear(first);
-    writeMask(lowering.view(slot, first / chunk() * rowTile(),
+    writeMask(lowering.view(slot, place + first / chunk() * rowTile(),
                             {std::min(chunk(), width - first), rows}),
               /*isTurned=*/true, row, key);
   }
@@ -92,23 +93,24 @@ void AttentionStage::openMasks() {
   };
   onesSlot = filled(ones, 1);
   largeSlot = filled(larges, large);
+  if (keptMasks.empty())
+    return;
+  Value mask = lowering.acquire(keptRing);
+  Value turnedMask = lowering.acquire(keptTurned);
   for (const KeptMask &kept : keptMasks) {
-    Value mask = lowering.acquire(keptRing),
-          turnedMask = lowering.acquire(keptTurned);
-    writeMask(lowering.view(mask, 0, {kept.rows, kept.width}), false, kept.row,
-              kept.start * chunk());
-    writeTurnedMask(turnedMask, kept.row, kept.start, kept.rows, kept.width);
-    lowering.commit(keptRing);
-    lowering.commit(keptTurned);
+    writeMask(lowering.view(mask, kept.place, {kept.rows, kept.width}), false,
+              kept.row, kept.start * chunk());
+    writeTurnedMask(turnedMask, kept.turnedPlace, kept.row, kept.start,
+                    kept.rows, kept.width);
   }
-  for (KeptMask &kept : keptMasks) {
-    kept.mask = lowering.wait(keptRing);
-    kept.turned = lowering.wait(keptTurned);
-  }
+  lowering.commit(keptRing);
+  lowering.commit(keptTurned);
+  keptSlot = lowering.wait(keptRing);
+  keptTurnedSlot = lowering.wait(keptTurned);
 }
 
 void AttentionStage::closeMasks() {
-  for (size_t i = 0; i < keptMasks.size(); ++i) {
+  if (!keptMasks.empty()) {
     lowering.release(keptRing);
     lowering.release(keptTurned);
   }
@@ -118,8 +120,8 @@ void AttentionStage::closeMasks() {
 
 /// Finds the patterns of blocks outside of loops over tiles.
 void AttentionStage::findPatterns() {
-  // Each takes a ring register of every queue that reads it.
-  constexpr size_t most = 3;
+  // More would take a notable part of SBUF.
+  constexpr size_t most = 8;
   for (const Band &band : bands)
     for (const StepRun &run : band.blocks) {
       const BlockKind &kind = kinds[run.kind];
@@ -131,7 +133,7 @@ void AttentionStage::findPatterns() {
         return kept.pattern == *pattern;
       });
       if (at == keptMasks.end()) {
-        keptMasks.push_back({*pattern, row, start, 0, 0, {}, {}});
+        keptMasks.push_back({*pattern, row, start, 0, 0, 0, 0});
         at = std::prev(keptMasks.end());
       }
       at->rows = std::max(at->rows, band.rows.size);
@@ -139,6 +141,12 @@ void AttentionStage::findPatterns() {
     }
   if (keptMasks.size() > most)
     keptMasks.clear();
+  int64_t place = 0, chunks = 0;
+  for (KeptMask &kept : keptMasks) {
+    kept.place = std::exchange(place, place + kept.width);
+    kept.turnedPlace = chunks * rowTile();
+    chunks += llvm::divideCeil(kept.width, chunk());
+  }
 }
 
 const KeptMask *AttentionStage::keptMask(const Linear &row,
@@ -157,7 +165,7 @@ Value AttentionStage::choose(RingOp into, Value scoresTile, const Tile &rows,
   const KeptMask *kept = keptMask(rows.start, start);
   Value exists;
   if (kept) {
-    exists = lowering.view(kept->mask, 0, shape);
+    exists = lowering.view(keptSlot, kept->place, shape);
   } else {
     writeMask(lowering.view(lowering.acquire(masks), 0, shape), false,
               rows.start, start * chunk());
@@ -220,10 +228,10 @@ void AttentionStage::addFaults(Value sumsTile, Value weightsTile,
   const KeptMask *kept = keptMask(rows.start, start);
   Value exists;
   if (kept) {
-    exists = kept->turned;
+    exists = keptTurnedSlot;
   } else {
     Value slot = lowering.acquire(turnedMasks);
-    writeTurnedMask(slot, rows.start, start, rows.size(), kind.width);
+    writeTurnedMask(slot, 0, rows.start, start, rows.size(), kind.width);
     lowering.commit(turnedMasks);
     exists = lowering.wait(turnedMasks);
   }

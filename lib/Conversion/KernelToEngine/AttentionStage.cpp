@@ -170,21 +170,24 @@ void AttentionStage::makeRings() {
   if (!masked)
     return;
   findPatterns();
-  int64_t kept = keptMasks.size();
   int64_t most = std::max(width, rows);
   ones = ring("ones", 1, {rows, most}, bf16);
   larges = ring("larges", 1, {chunkRows, rows}, bf16);
-  if (kept) {
-    keptRing = ring("kept", kept, {rows, width}, bf16);
-    keptTurned = ring("kept_turned", kept, {chunkRows, chunks, rows}, bf16);
+  if (!keptMasks.empty()) {
+    const KeptMask &last = keptMasks.back();
+    int64_t turnedSize =
+        last.turnedPlace + llvm::divideCeil(last.width, chunk()) * rows;
+    keptRing = ring("kept", 1, {rows, last.place + last.width}, bf16);
+    keptTurned = ring("kept_turned", 1, {chunkRows, turnedSize}, bf16);
   }
   masks = ring("mask", 3, {rows, width}, bf16);
   turnedMasks = ring("turned_mask", 2, {chunkRows, chunks, rows}, bf16);
   chosen = ring("chosen", 2, {rows, width}, f32);
   chosenTrial = ring("chosen_trial", 2, {rows, width}, f32);
   movedMasked = ring("moved_masked", 2, {chunkRows, chunks, rows}, weightType);
-  sound = ring("sound", 2, {chunkRows, chunks, values.columns}, values.type);
-  faults = ring("faults", 2, {chunkRows, chunks, faultPlanes(), values.columns},
+  // Made with the scores, used two blocks later.
+  sound = ring("sound", 3, {chunkRows, chunks, values.columns}, values.type);
+  faults = ring("faults", 3, {chunkRows, chunks, faultPlanes(), values.columns},
                 bf16);
   vanished = ring("vanished", 2, {chunkRows, chunks, rows}, bf16);
 }

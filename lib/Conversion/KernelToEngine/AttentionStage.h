@@ -47,7 +47,8 @@ struct KeptMask {
   llvm::SmallVector<int64_t> pattern;
   Linear row, start;
   int64_t rows = 0, width = 0;
-  mlir::Value mask, turned;
+  /// Elements before it in a row of the slot of all.
+  int64_t place = 0, turnedPlace = 0;
 };
 
 class AttentionStage {
@@ -111,8 +112,8 @@ private:
   void closeMasks();
   void writeMask(mlir::Value tile, bool isTurned, const Linear &row,
                  const Linear &key);
-  void writeTurnedMask(mlir::Value slot, const Linear &row, const Linear &start,
-                       int64_t rows, int64_t width);
+  void writeTurnedMask(mlir::Value slot, int64_t place, const Linear &row,
+                       const Linear &start, int64_t rows, int64_t width);
   const KeptMask *keptMask(const Linear &row, const Linear &start);
   void sortValues(const BlockKind &kind, const Linear &start);
   void addFaults(mlir::Value sums, mlir::Value weights, const Tile &rows,
@@ -148,7 +149,7 @@ private:
   RingOp ones, larges, masks, turnedMasks, keptRing, keptTurned, chosen,
       chosenTrial, movedMasked, sound, faults, vanished;
   std::vector<KeptMask> keptMasks;
-  mlir::Value onesSlot, largeSlot;
+  mlir::Value onesSlot, largeSlot, keptSlot, keptTurnedSlot;
 };
 
 } // namespace facet::engine
