@@ -25,12 +25,19 @@ using namespace facet;
 using namespace facet::sim;
 using llvm::Twine;
 
+/// A matmul has at most so many blocks of columns on the machines we know.
+constexpr unsigned mostThreads = 16;
+
+static unsigned threadsOf(const RunOptions &options) {
+  if (options.threads)
+    return options.threads;
+  return std::min(std::thread::hardware_concurrency(), mostThreads);
+}
+
 Core::Core(const Program &program, const RunOptions &options, RunResult &result)
     : program(program), machine(program.machine), options(options),
       result(result), memory(program, options.checks),
-      workers(options.threads ? options.threads
-                              : std::thread::hardware_concurrency()),
-      packed(workers.threads()) {
+      workers(threadsOf(options)), packed(workers.threads()) {
   for (unsigned q = 0; q != program.queues.size(); ++q)
     streams.emplace_back(program, q);
   for (const SemaphoreInfo &s : program.semaphores)

@@ -34,7 +34,7 @@ struct RunOptions {
   /// The run ends with SIM-STEPS after this many instructions.
   uint64_t maxSteps = 1'000'000'000;
   /// Threads that share the work of large instructions; 0: as many as the host
-  /// runs at once. Results do not depend on it.
+  /// runs at once, at most 16. Results do not depend on it.
   unsigned threads = 0;
   /// Another legal order of the queues: 0 is the usual one, 1 and 2 put transfers
   /// off as long as any queue can go on; of the others, even ones follow a timed
