@@ -8,6 +8,7 @@
 
 #include <cstdlib>
 #include <memory>
+#include <utility>
 
 namespace facet::sim {
 
@@ -29,6 +30,18 @@ struct Region {
   size_t elements() const { return size_t(access->elements()); }
   unsigned bytes() const { return dtypeBytes(access->dtype); }
 };
+
+/// The bytes from the first to behind the last that a row touches whose first element
+/// is at byte `start`.
+inline std::pair<int64_t, int64_t> rowSpan(const Access &access,
+                                           int64_t start) {
+  int64_t bytes = dtypeBytes(access.dtype), low = start, high = start + bytes;
+  for (unsigned d = 0; d != access.rank; ++d) {
+    int64_t reach = access.step[d] * (int64_t(access.count[d]) - 1) * bytes;
+    (reach < 0 ? low : high) += reach;
+  }
+  return {low, high};
+}
 
 class Memory {
 public:

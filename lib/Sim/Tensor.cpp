@@ -76,18 +76,6 @@ bool Core::isWhollyWritten(const Region &region) const {
   return true;
 }
 
-/// From the first to the last byte of a row.
-static std::pair<int64_t, int64_t> rowSpan(const Region &region) {
-  int64_t low = region.start, high = low + region.bytes();
-  for (unsigned d = 0; d != region.access->rank; ++d) {
-    int64_t span = region.access->step[d] *
-                   (int64_t(region.access->count[d]) - 1) *
-                   int64_t(region.bytes());
-    (span < 0 ? low : high) += span;
-  }
-  return {low, high};
-}
-
 /// The weights are in the array since they were loaded: takes them out of sbuf
 /// before the instruction overwrites them there.
 void Core::keepWeights() {
@@ -100,8 +88,8 @@ void Core::keepWeights() {
         region.access->space != Space::Sbuf)
       continue;
     const Access &its = *region.access;
-    auto [low, high] = rowSpan(region);
-    auto [begin, end] = rowSpan(weights.place);
+    auto [low, high] = rowSpan(its, region.start);
+    auto [begin, end] = rowSpan(mine, weights.place.start);
     if (its.partition < mine.partition + mine.partitions &&
         mine.partition < its.partition + its.partitions && low < end &&
         begin < high)
@@ -169,7 +157,7 @@ bool Core::checkWeights(const Region &dst, const Region *moving) {
 }
 
 void Core::checkBanks(const Region &dst) {
-  auto [low, high] = rowSpan(dst);
+  auto [low, high] = rowSpan(*dst.access, dst.start);
   int64_t bank = machine.psum.bankBytes;
   int64_t banks = (high - 1) / bank - low / bank + 1;
   if (banks > machine.psum.matmulBanks)

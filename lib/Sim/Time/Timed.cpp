@@ -12,7 +12,10 @@
 
 #include "Timed.h"
 
+#include "../Memory.h"
 #include "../Race/Footprint.h"
+
+#include <tuple>
 
 using namespace facet;
 using namespace facet::sim;
@@ -62,13 +65,7 @@ ByteRange sim::byteRange(const Stream &stream, const Access &access) {
   range.space = access.space;
   range.firstPartition = access.partition;
   range.lastPartition = access.partition + access.partitions - 1;
-  range.begin = access.offset + int64_t(stream.value(access.affine));
-  range.end = range.begin;
-  int64_t bytes = dtypeBytes(access.dtype);
-  for (unsigned d = 0; d != access.rank; ++d) {
-    int64_t reach = access.step[d] * (int64_t(access.count[d]) - 1) * bytes;
-    (reach < 0 ? range.begin : range.end) += reach;
-  }
-  range.end += bytes;
+  std::tie(range.begin, range.end) =
+      rowSpan(access, access.offset + int64_t(stream.value(access.affine)));
   return range;
 }
