@@ -208,7 +208,10 @@ void Core::shareRows(uint64_t rows, uint64_t ns,
   constexpr uint64_t worthSharing = 10'000;
   // Parts small enough that threads end together.
   constexpr uint64_t mostParts = 16;
-  uint64_t parts = ns < worthSharing ? 1 : std::min(rows, mostParts);
+  // Each thread holds its row: of long ones that would be too much.
+  constexpr uint64_t longRow = 4'000'000;
+  bool shared = ns >= worthSharing && ns / rows <= longRow;
+  uint64_t parts = shared ? std::min(rows, mostParts) : 1;
   std::vector<Faults> faults(parts);
   workers.run(parts, [&](size_t part, size_t) {
     for (uint64_t row = rows * part / parts, end = rows * (part + 1) / parts;
