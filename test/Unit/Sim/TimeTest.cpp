@@ -413,11 +413,15 @@ TEST(Time, jitter_lengthens_and_repeats) {
                       ".queue vector\nloop trips=10\n" + copy(100) + "end\n");
   sim::TimeOptions options;
   double before = time(p).ns();
-  for (options.jitterSeed = 1; options.jitterSeed != 5; ++options.jitterSeed) {
-    double ns = time(p, options).ns();
-    EXPECT_GT(ns, before);
-    EXPECT_LE(ns, before * 1.25);
-    EXPECT_EQ(ns, time(p, options).ns());
+  for (unsigned quarters : {1u, 16u}) {
+    options.jitterQuarters = quarters;
+    for (options.jitterSeed = 1; options.jitterSeed != 5;
+         ++options.jitterSeed) {
+      double ns = time(p, options).ns();
+      EXPECT_GT(ns, before * (quarters == 1 ? 1 : 1.25));
+      EXPECT_LE(ns, before * (1 + quarters / 4.0));
+      EXPECT_EQ(ns, time(p, options).ns());
+    }
   }
 }
 
