@@ -23,6 +23,8 @@
 #include "Multiply.h"
 #include "Values.h"
 
+#include "llvm/ADT/bit.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -213,7 +215,8 @@ struct Scratch {
   }
   template <typename T>
   static T *aligned(T *at) {
-    return at + (64 - reinterpret_cast<uintptr_t>(at) % 64) % 64 / sizeof(T);
+    size_t missing = (64 - reinterpret_cast<uintptr_t>(at) % 64) % 64; // bytes
+    return reinterpret_cast<T *>(reinterpret_cast<char *>(at) + missing);
   }
 };
 } // namespace
@@ -415,7 +418,12 @@ static bool bf16KeepsOrder() {
   alignas(64) Chains fast, slow;
   multiplyBf16(w, x, pairs, fast);
   multiplyAvx512(wf, xf, 2 * pairs, slow);
-  return std::memcmp(fast, slow, sizeof fast) == 0;
+  for (size_t c = 0; c != group; ++c)
+    for (size_t i = 0; i != columnBlock; ++i)
+      if (llvm::bit_cast<uint32_t>(fast[c][i]) !=
+          llvm::bit_cast<uint32_t>(slow[c][i]))
+        return false;
+  return true;
 }
 #endif
 
