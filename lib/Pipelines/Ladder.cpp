@@ -35,10 +35,12 @@ static void makeLocal(func::FuncOp function) {
       LLVM::LinkageAttr::get(function->getContext(), LLVM::Linkage::Internal));
 }
 
-/// Says for which CPU `function` is compiled. NAME.workspace is asked about every
-/// level, also those that this CPU lacks, and runs anywhere.
+/// Says for which CPU `function` is compiled. What tells sizes and layouts is asked
+/// about every level, also those that this CPU lacks, and runs anywhere.
 static void compileFor(func::FuncOp function, const Level &level) {
-  if (function.getName().ends_with(".workspace"))
+  StringRef name = function.getName();
+  if (name.contains(".workspace") || name.ends_with(".bytes") ||
+      name.ends_with(".layout"))
     return;
   Builder b(function->getContext());
   SmallVector<Attribute> attributes;
@@ -113,6 +115,20 @@ static void emitSwitch(kernel::FuncOp kernel, StringRef suffix,
                        ArrayRef(blocks).drop_front(), none);
 }
 
+/// What the functions of kernel `name` in `module` that the interface calls have
+/// behind its name. Every level has the same ones: which arrays have packed layouts
+/// is a matter of the kernel.
+static SmallVector<std::string> suffixesOf(StringRef name, ModuleOp module) {
+  SmallVector<std::string> suffixes;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    StringRef rest = function.getName();
+    if (function.isPublic() && rest.consume_front(name) &&
+        rest.starts_with("."))
+      suffixes.push_back(rest.str());
+  }
+  return suffixes;
+}
+
 /// What `on` makes of `kernels`, in a module of its own; the keys of its plans
 /// go to `keys`.
 static OwningOpRef<ModuleOp> convert(ArrayRef<kernel::FuncOp> kernels,
@@ -161,6 +177,7 @@ LogicalResult facet::lowerKernels(ModuleOp module,
   if (kernels.empty())
     return success();
   SmallVector<std::string> keys(kernels.size());
+  SmallVector<SmallVector<std::string>> suffixes(kernels.size());
   options.levels.clear();
   for (const TargetOnMachine &on : targets) {
     const Level *level = on.target->level;
@@ -168,6 +185,9 @@ LogicalResult facet::lowerKernels(ModuleOp module,
     OwningOpRef<ModuleOp> made = convert(kernels, on, plan, keys);
     if (!made)
       return failure();
+    for (auto [kernel, list] : llvm::zip_equal(kernels, suffixes))
+      if (list.empty())
+        list = suffixesOf(kernel.getSymName(), *made);
     if (targets.size() > 1)
       renameSymbols(*made, on.target->name);
     for (Operation &op : llvm::make_early_inc_range(*made->getBody()))
@@ -178,9 +198,9 @@ LogicalResult facet::lowerKernels(ModuleOp module,
   options.computeKernel = [&](kernel::FuncOp kernel) {
     return convertInPlace(kernel, targets.front());
   };
-  for (auto [kernel, key] : llvm::zip_equal(kernels, keys)) {
+  for (auto [kernel, key, list] : llvm::zip_equal(kernels, keys, suffixes)) {
     if (targets.size() > 1)
-      for (StringRef suffix : {".impl", ".workspace"})
+      for (StringRef suffix : list)
         emitSwitch(kernel, suffix, targets);
     options.plan = key;
     if (failed(emitInterface(kernel, options)))

@@ -4,7 +4,7 @@
 //   for batch, outer n:
 //     for jc in steps of NC:            columns whose panel of b is packed at once
 //       for kc in steps of KC:          all of k, if the plan does not cut it
-//         pack b                        unless it is read in place
+//         pack b                        unless it is read in place, or was packed once
 //         for outer m, for ic in steps of MC:
 //           pack a                      likewise
 //           tiles of the block          Tiles.cpp
@@ -35,11 +35,14 @@ struct Part {
 class StageEmitter {
 public:
   StageEmitter(Frame &frame, const ContractionStage &stage, Operands operands,
-               std::optional<Storage> partial)
+               std::optional<Storage> partial, llvm::ArrayRef<Storage> packedB)
       : frame(frame), walk(frame, stage.contraction, stage.plan.getDot()),
-        panels(walk, stage.plan, operands.columnSums),
+        panels(walk, stage.plan, operands.columnSums, stage.shiftsA),
         tiles(walk, stage, std::move(partial)), plan(stage.plan),
-        operands(std::move(operands)) {}
+        operands(std::move(operands)), packedB(packedB) {
+    if (stage.constant)
+      regions = stage.constant->regions;
+  }
 
   /// Computes all of it.
   void run() { emit(allRows(), allColumns()); }
@@ -50,6 +53,7 @@ public:
 private:
   void emit(Part m, Part n);
   void emitBlocks(Part m, Num jc, Num columns);
+  Value region(const Storage &all);
   Part allRows() {
     const auto &m = walk.c.m;
     return {frame.i64(0),
@@ -65,9 +69,20 @@ private:
   Tiles tiles;
   ContractionAttr plan;
   Operands operands;
+  /// The arrays of b's packed array, and the iterators of its regions.
+  llvm::ArrayRef<Storage> packedB;
+  llvm::ArrayRef<unsigned> regions;
 };
 
 } // namespace
+
+/// The part of `all` for the batch and outer n at hand.
+Value StageEmitter::region(const Storage &all) {
+  Num offset = frame.i64(0);
+  for (auto [i, iterator] : llvm::enumerate(regions))
+    offset = offset + frame.num(walk.at[iterator]) * frame.num(all.strides[i]);
+  return walk.pointer(all.pointer, offset);
+}
 
 /// The rows `m` by one block of columns, whose b is ready.
 void StageEmitter::emitBlocks(Part m, Num jc, Num columns) {
@@ -92,13 +107,19 @@ void StageEmitter::emit(Part m, Part n) {
   Contraction &c = walk.c;
   walk.forEach(c.batch, [&] {
     walk.forEach(llvm::ArrayRef(c.n).drop_back(), [&] {
+      if (!packedB.empty()) {
+        operands.constant = region(packedB[0]);
+        operands.constantDepth = walk.depth();
+        if (packedB.size() > 1)
+          operands.columnSums = region(packedB[1]);
+      }
       walk.forBlocks(
           n.size, plan.getColumnBlock(), [&](Num block, Num columns) {
             Num jc = n.from + block;
             walk.forDepth(plan.getDepthBlock(), [&] {
               if (plan.packsB())
                 panels.packB(operands.bPanel, jc, columns);
-              else
+              else if (!operands.constant)
                 operands.b = panels.inPlace(*vectorsOfB(c), c.n.back());
               emitBlocks(m, jc, columns);
             });
@@ -137,7 +158,12 @@ void CpuForm::emitTask(ContractionStage &stage, Value task, Num from, Num size,
     if (stage.plan.getSplit() == Split::N)
       partial = arrayOf(frame, *partial, task);
   }
-  StageEmitter emitter(frame, stage, operands, partial);
+  llvm::SmallVector<Storage> packedB;
+  if (stage.constant) {
+    BlockArgument array = constantOf(stage.contraction);
+    packedB = stage.constant->arrays.place(frame, frame.tensors[array].pointer);
+  }
+  StageEmitter emitter(frame, stage, operands, partial, packedB);
   if (task)
     emitter.run({from, size}, *block);
   else

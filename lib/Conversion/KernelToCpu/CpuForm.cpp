@@ -15,11 +15,24 @@ using namespace facet::cpu;
 using namespace mlir;
 using kernel::StructuredOpInterface;
 
+/// Whether any call runs in tasks: all variants take the same arguments.
+static bool hasTasks(PlanAttr plan) {
+  for (VariantAttr variant : plan.getVariants())
+    for (StageAttr stage : variant.getStages())
+      if ((stage.getContraction() &&
+           stage.getContraction().getSplit() != Split::None) ||
+          (stage.getStream() && stage.getStream().getGrain() != 0))
+        return true;
+  return false;
+}
+
 CpuForm::CpuForm(kernel::FuncOp kernel, loops::Functions &functions,
-                 PlanAttr plan, const CpuFeatures &features)
+                 PlanAttr plan, VariantAttr variant,
+                 const CpuFeatures &features)
     : OwnForm(kernel, functions), lanes(features.vectorBytes / 4) {
+  takesExec = hasTasks(plan);
   llvm::SmallVector<StructuredOpInterface> ops = numberedOps(kernel);
-  for (StageAttr stage : plan.getVariants().front().getStages()) {
+  for (StageAttr stage : variant.getStages()) {
     StructuredOpInterface op = ops[stage.getOps().front()];
     forms[op] = stage.getForm();
     if (stage.getForm() == Form::Stream)
@@ -34,7 +47,6 @@ CpuForm::CpuForm(kernel::FuncOp kernel, loops::Functions &functions,
       fused.insert(epilogue->map);
       homeless.insert(reduce.getResult(0));
     }
-    takesExec |= choices.getSplit() != Split::None;
     if (op.getNumGuardAtoms()) {
       FilteredStage sum{
           *matchFilteredContraction(reduce), epilogue, choices, {}};
@@ -43,9 +55,14 @@ CpuForm::CpuForm(kernel::FuncOp kernel, loops::Functions &functions,
       continue;
     }
     ContractionStage contraction;
-    contraction.contraction = *matchContraction(reduce);
+    Contraction &c = contraction.contraction;
+    c = *matchContraction(reduce);
     contraction.epilogue = epilogue;
     contraction.plan = choices;
+    contraction.shiftsA = shiftsA(c, choices.getDot());
+    if (choices.getConstant())
+      contraction.constant.emplace(
+          c, plan.getLayout(constantOf(c).getArgNumber()));
     addPanels(contraction);
     contractions.insert({op, std::move(contraction)});
   }
@@ -74,7 +91,6 @@ void CpuForm::addStream(StageAttr stage,
     if (op != stream.max && op != stream.sum)
       homeless.insert(op->result_begin(), op->result_end());
   }
-  takesExec |= result.plan.getGrain() != 0;
   addStreamScratch(result, workspace);
   streams.insert({stream.values.reduce, std::move(result)});
 }
@@ -100,16 +116,4 @@ void CpuForm::emitOp(StructuredOpInterface op) {
   if (auto softmax = dyn_cast<kernel::SoftmaxOp>(*op))
     return emitLaneSoftmax(softmax);
   OwnForm::emitOp(op);
-}
-
-LogicalResult facet::convertKernelToCpu(kernel::FuncOp kernel,
-                                        cpu::PlanAttr plan,
-                                        const CpuFeatures &features) {
-  auto module = kernel->getParentOfType<ModuleOp>();
-  if (!module || kernel->getParentOp() != module)
-    return kernel.emitOpError("stands in no module");
-  LaneFunctions functions(module, features);
-  if (failed(CpuForm(kernel, functions, plan, features).run()))
-    return failure();
-  return lowerMicroKernels(module, features);
 }

@@ -5,6 +5,7 @@
 #define FACET_LIB_CONVERSION_KERNELTOCPU_CPUFORM_H
 
 #include "../KernelToLoops/OwnForm.h"
+#include "Constants.h"
 #include "FilteredStage.h"
 #include "LanePoint.h"
 #include "StreamStage.h"
@@ -22,16 +23,20 @@ struct ContractionStage {
   Contraction contraction;
   std::optional<Epilogue> epilogue;
   ContractionAttr plan;
+  bool shiftsA = false; ///< a is packed shifted
+  /// b's packed array, if it is read from there.
+  std::optional<PackedArray> constant;
   unsigned aSlot = 0, bSlot = 0;
   /// Where sums rest between blocks of k, when not in the result.
   std::optional<unsigned> partialSlot;
   std::optional<unsigned> columnSumsSlot; // where a is packed shifted
 };
 
+/// Computes a kernel as one variant of its plan says.
 class CpuForm : public loops::OwnForm {
 public:
   CpuForm(kernel::FuncOp kernel, loops::Functions &functions, PlanAttr plan,
-          const CpuFeatures &features);
+          VariantAttr variant, const CpuFeatures &features);
 
 protected:
   void emitOp(kernel::StructuredOpInterface op) override;

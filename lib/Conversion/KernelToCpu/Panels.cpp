@@ -19,10 +19,10 @@ using namespace facet;
 using namespace facet::cpu;
 using namespace mlir;
 
-Panels::Panels(Walk &walk, ContractionAttr plan, Value columnSums)
+Panels::Panels(Walk &walk, ContractionAttr plan, Value columnSums, bool shiftsA)
     : walk(walk), frame(walk.frame), b(walk.b), c(walk.c), plan(plan),
       dot(plan.getDot()), lanes(plan.getLanes()), group(walk.group),
-      columnSums(columnSums) {}
+      shiftsA(shiftsA), columnSums(columnSums) {}
 
 Value Panels::product(llvm::ArrayRef<Value> factors, LanePoint &point) {
   Num result;
@@ -67,21 +67,28 @@ Value Panels::groupOfB(Num column, Value mask, Value exist) {
   return word;
 }
 
+/// Columns jc + first.. of the group of k at hand, as vector `v` of a panel so many
+/// columns wide.
+void Panels::packVector(Value panel, Num width, Num first, Num jc, Value mask,
+                        int64_t v, Value exist) {
+  Num value = frame.num(groupOfB(jc + first, mask, exist));
+  if (mask)
+    value = loops::select(frame.num(mask), value, value.like(0));
+  Num place = walk.linearK() * width + v * lanes;
+  LLVM::StoreOp::create(b, value.get(), walk.pointer(panel, place),
+                        lanes * walk.element.getIntOrFloatBitWidth() / 8);
+}
+
 /// One panel of b: for every k, the columns from jc + jr on.
 void Panels::packPanelB(Num jc, Num jr, Num columns, Value panel) {
   auto turned = [&](Num extent) { return packTurned(jc + jr, panel, extent); };
   auto vectors = [&](bool partial) {
     auto body = [&](Value exist) {
-      Num row = walk.linearK() * plan.getColumns();
       for (int64_t v = 0; v < plan.getVectors(); ++v) {
         Num first = jr + v * lanes;
         Value mask = partial ? maskBelow(b, columns - first, lanes) : Value();
-        Num value = frame.num(groupOfB(jc + first, mask, exist));
-        if (mask)
-          value = loops::select(frame.num(mask), value, value.like(0));
-        LLVM::StoreOp::create(b, value.get(),
-                              walk.pointer(panel, row + v * lanes),
-                              lanes * walk.element.getIntOrFloatBitWidth() / 8);
+        packVector(panel, frame.i64(plan.getColumns()), first, jc, mask, v,
+                   exist);
       }
     };
     if (!partial && isTurned())
@@ -101,8 +108,8 @@ void Panels::packPanelB(Num jc, Num jr, Num columns, Value panel) {
   vectors(true);
 }
 
-/// Σ_k b of the columns of a packed panel: dot products with ones.
-void Panels::sumColumns(Value panel, Num jr) {
+/// Σ_k b of `vectors` vectors of columns in a panel: dot products with ones.
+void Panels::sumColumns(Value panel, Num width, Num jr, int64_t vectors) {
   if (!ones) {
     ones = walk.allocate(b.getI32Type(), 1, 0);
     OpBuilder::InsertionGuard guard(b);
@@ -112,22 +119,50 @@ void Panels::sumColumns(Value panel, Num jr) {
   }
   Value zero =
       loops::constant(b, VectorType::get({lanes}, walk.element), int64_t(0));
-  llvm::SmallVector<Value> inits(plan.getVectors(), zero);
-  llvm::SmallVector<Type> types(plan.getVectors(), zero.getType());
+  llvm::SmallVector<Value> inits(vectors, zero);
+  llvm::SmallVector<Type> types(vectors, zero.getType());
   Value none = frame.i64(0);
   auto sums = MicroKernelOp::create(
-      b, types, dot, /*rows=*/1, plan.getVectors(), lanes, ones, none, none,
-      panel, frame.i64(plan.getColumns()), walk.depth(), Value(), inits);
+      b, types, dot, /*rows=*/1, vectors, lanes, ones, none, none, panel, width,
+      walk.depth(), Value(), inits, IntegerAttr());
   for (auto [v, sum] : llvm::enumerate(sums.getResults()))
-    LLVM::StoreOp::create(b, sum, walk.pointer(columnSums, jr + v * lanes), 64);
+    LLVM::StoreOp::create(b, sum, walk.pointer(columnSums, jr + v * lanes),
+                          lanes * walk.element.getIntOrFloatBitWidth() / 8);
 }
 
 void Panels::packB(Value target, Num jc, Num columns) {
+  Num width = frame.i64(plan.getColumns());
   walk.forBlocks(columns, plan.getColumns(), [&](Num jr, Num) {
     Value panel = walk.pointer(target, jr * walk.depth());
     packPanelB(jc, jr, columns, panel);
     if (columnSums)
-      sumColumns(panel, jr);
+      sumColumns(panel, width, jr, plan.getVectors());
+  });
+}
+
+void Panels::packExactly(Value target) {
+  Num columns = frame.num(walk.extents[c.n.back()]);
+  Num none = frame.i64(0);
+  walk.forBlocks(columns, plan.getColumns(), [&](Num jr, Num count) {
+    Num width = loops::quotient(count + (lanes - 1), lanes) * lanes;
+    Value panel = walk.pointer(target, jr * walk.depth());
+    auto vector = [&](Num v, bool partial) {
+      Num within = v * lanes, first = jr + within;
+      Value mask = partial ? maskBelow(b, columns - first, lanes) : Value();
+      Value at = walk.pointer(panel, within);
+      walk.forGroups([&](Value exist) {
+        packVector(at, width, first, none, mask, 0, exist);
+      });
+      if (columnSums)
+        sumColumns(at, width, first, 1);
+    };
+    Num whole = loops::quotient(count, lanes);
+    loops::forLoop(b, whole,
+                   [&](Value v) { vector(frame.num(v), /*partial=*/false); });
+    std::optional<int64_t> rest = known(count - whole * lanes);
+    if (!rest || *rest > 0)
+      loops::ifHolds(b, rest ? Value() : Value(whole * lanes < count),
+                     [&] { vector(whole, /*partial=*/true); });
   });
 }
 
@@ -137,7 +172,7 @@ Value Panels::groupsOfA(Num value, Value mask) {
   int64_t count = cast<VectorType>(value.type()).getNumElements();
   Num narrowed =
       loops::truncate(frame.num(narrow(value)), b.getIntegerType(32 / group));
-  if (columnSums)
+  if (shiftsA)
     narrowed = narrowed ^ 0x80;
   if (mask)
     narrowed = loops::select(frame.num(mask), narrowed, narrowed.like(0));

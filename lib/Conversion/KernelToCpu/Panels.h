@@ -16,11 +16,16 @@ struct InPlace {
 /// Writes the panels of one contraction, as `plan` wants them.
 class Panels {
 public:
-  /// `columnSums`: where Σ_k b of each column goes, if a is packed shifted.
-  Panels(Walk &walk, ContractionAttr plan, mlir::Value columnSums);
+  /// `columnSums`: where packing b puts Σ_k b of each column, if at all. `shiftsA`: a is
+  /// packed with its highest bit flipped.
+  Panels(Walk &walk, ContractionAttr plan, mlir::Value columnSums,
+         bool shiftsA = false);
 
   /// Columns jc.. of b to `target`: [jr][k][NR], zeros behind the last column.
   void packB(mlir::Value target, Num jc, Num columns);
+  /// All columns of b to `target`, the last panel as many whole vectors wide as it
+  /// needs: a packed array.
+  void packExactly(mlir::Value target);
   /// Rows ic.. of a to `target`: [ir][k][MR]; rows behind the last are never read.
   void packA(mlir::Value target, Num ic, Num rows);
   /// The elements of `input`, read where they are. `outer` is its m or n.
@@ -30,7 +35,9 @@ private:
   mlir::Value product(llvm::ArrayRef<mlir::Value> factors, LanePoint &point);
   mlir::Value narrow(Num value);
   mlir::Value groupOfB(Num column, mlir::Value mask, mlir::Value exist);
-  void sumColumns(mlir::Value panel, Num jr);
+  void sumColumns(mlir::Value panel, Num width, Num jr, int64_t vectors);
+  void packVector(mlir::Value panel, Num width, Num first, Num jc,
+                  mlir::Value mask, int64_t v, mlir::Value exist);
   void packPanelB(Num jc, Num jr, Num columns, mlir::Value panel);
   /// Turned.cpp: neighbours of b in memory are neighbours in k.
   bool isTurned();
@@ -44,6 +51,7 @@ private:
   ContractionAttr plan;
   Dot dot;
   int64_t lanes, group;
+  bool shiftsA;
   mlir::Value columnSums;
   mlir::Value ones; // a group of them
 };

@@ -68,7 +68,7 @@ void CpuForm::addPanels(ContractionStage &stage) {
   if (plan.packsB())
     stage.bSlot = addPanel(stage, c.n.back(), plan.getColumnBlock(),
                            plan.getColumns(), c.k);
-  if (shiftsA(c, plan.getDot()))
+  if (stage.shiftsA && !plan.getConstant())
     stage.columnSumsSlot = addPanel(stage, c.n.back(), plan.getColumnBlock(),
                                     plan.getColumns(), /*k=*/{});
   if (plan.packsA()) {

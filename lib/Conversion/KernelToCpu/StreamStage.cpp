@@ -149,7 +149,8 @@ static ContractionAttr choicesOf(StreamAttr plan, bool ofKeys) {
   return ContractionAttr::get(
       plan.getContext(), plan.getRows(), vectors, plan.getLanes(),
       plan.getRowBlock(), vectors * plan.getLanes(), Pack::AB,
-      ofKeys ? plan.getKeyDot() : plan.getValueDot(), 0, Split::None, 0);
+      ofKeys ? plan.getKeyDot() : plan.getValueDot(), 0, Split::None, 0,
+      /*constant=*/false, /*prefetch=*/0);
 }
 
 StreamEmitter::StreamEmitter(Frame &frame, const StreamStage &stage,
@@ -347,9 +348,10 @@ void StreamEmitter::multiplyKeys(const Tile &tile, const Live &live) {
   loop(live.begin, live.end, 1, [&](Num p) {
     Value queries = pointer(f32, scratch.queries, tile.r * depth);
     Value keys = pointer(f32, scratch.keys, (tile.j0 + p * panel) * depth);
-    auto kernel = MicroKernelOp::create(
-        b, types, plan.getKeyDot(), rows, vectors, lanes, queries, frame.i64(1),
-        frame.i64(rows), keys, frame.i64(panel), depth, Value(), inits);
+    auto kernel = MicroKernelOp::create(b, types, plan.getKeyDot(), rows,
+                                        vectors, lanes, queries, frame.i64(1),
+                                        frame.i64(rows), keys, frame.i64(panel),
+                                        depth, Value(), inits, IntegerAttr());
     for (int64_t r = 0; r < rows; ++r)
       for (int64_t v = 0; v < vectors; ++v)
         store(frame.num(kernel.getResult(r * vectors + v)), scratch.scores,
@@ -481,7 +483,7 @@ void StreamEmitter::multiplyValues(const Tile &tile, const Live &live) {
     auto kernel = MicroKernelOp::create(
         b, types, plan.getValueDot(), rows, vectors, lanes, weights,
         frame.i64(scoreStride() / group), frame.i64(1), values,
-        frame.i64(columns), steps, Value(), inits);
+        frame.i64(columns), steps, Value(), inits, IntegerAttr());
     for (int64_t r = 0; r < rows; ++r)
       for (int64_t v = 0; v < vectors; ++v)
         store(frame.num(kernel.getResult(r * vectors + v)), scratch.sums,

@@ -5,8 +5,9 @@
 //     micro-kernel over the block of k, from the sums so far; behind the last one
 //     the epilogue and the store
 //
-// Rows that are left over go to micro-kernels of 8, 4, 2, 1 rows, columns to one with
-// fewer vectors whose last store is masked: exact sizes, no padded reads.
+// Rows that are left over go to micro-kernels of 8, 4, 2, 1 rows; columns, where their
+// number is known, to one with fewer vectors, else to those of one vector. The last
+// store is masked: exact sizes, no padded reads.
 //
 //===----------------------------------------------------------------------===//
 
@@ -80,7 +81,7 @@ bool Tiles::hasLongEpilogue() {
 /// sum, at the price of a store and a load.
 void Tiles::finishInLoop(ValueRange sums, const Sliver &sliver, Num m0) {
   auto type = cast<VectorType>(sums[0].getType());
-  int64_t bytes = lanes * walk.element.getIntOrFloatBitWidth() / 8;
+  int64_t bytes = vectorBytes();
   if (!onStack) // one for all tiles
     onStack = walk.allocate(type, plan.getRows() * plan.getVectors(), bytes);
   auto place = [&](Num i) {
@@ -118,11 +119,26 @@ void Tiles::tile(const Sliver &sliver, int64_t rows, Num m0, Value a,
                  v == vectors - 1 ? sliver.mask : Value());
       };
   unsigned lane = partial ? c.m.size() : c.n.back();
+  auto unshift = [&](llvm::SmallVector<Value> &sums) {
+    for (int64_t v = 0; sliver.columnSums && v < vectors; ++v) {
+      // a was packed 128 too large (or too small, if b is the unsigned one).
+      Value place = walk.pointer(sliver.columnSums, frame.i64(v * lanes));
+      Num excess = Num(b, LLVM::LoadOp::create(b, type, place, vectorBytes()))
+                   << 7;
+      for (int64_t r = 0; r < rows; ++r) {
+        Num sum = frame.num(sums[r * vectors + v]);
+        sums[r * vectors + v] =
+            plan.getDot() == Dot::U8S8 ? sum - excess : sum + excess;
+      }
+    }
+  };
   auto start = [&] {
     llvm::SmallVector<Value> sums;
     forSums([&](int64_t, Num m, Num n, Value mask) {
       sums.push_back(initialSum(m, n, mask));
     });
+    if (operands.constant) // Σ b is of all of k
+      unshift(sums);
     return sums;
   };
   llvm::SmallVector<Value> inits;
@@ -143,23 +159,15 @@ void Tiles::tile(const Sliver &sliver, int64_t rows, Num m0, Value a,
     scf::YieldOp::create(b, sums);
     inits.assign(ifOp.result_begin(), ifOp.result_end());
   }
-  for (int64_t v = 0; sliver.columnSums && v < vectors; ++v) {
-    // a was packed 128 too large (or too small, if b is the unsigned one).
-    Num excess =
-        Num(b, LLVM::LoadOp::create(
-                   b, type,
-                   walk.pointer(sliver.columnSums, frame.i64(v * lanes)), 64))
-        << 7;
-    for (int64_t r = 0; r < rows; ++r) {
-      Num init = frame.num(inits[r * vectors + v]);
-      inits[r * vectors + v] =
-          plan.getDot() == Dot::U8S8 ? init - excess : init + excess;
-    }
-  }
+  if (!operands.constant)
+    unshift(inits);
   Value readMask = operands.b ? sliver.mask : Value();
+  IntegerAttr prefetch;
+  if (plan.getPrefetch())
+    prefetch = b.getI64IntegerAttr(plan.getPrefetch());
   auto kernel = MicroKernelOp::create(
       b, types, plan.getDot(), rows, vectors, lanes, a, aRow, aStep, sliver.b,
-      sliver.bStep, walk.depth(), readMask, inits);
+      sliver.bStep, walk.depth(), readMask, inits, prefetch);
   auto end = [&] {
     if (rows * vectors > 1 && hasLongEpilogue())
       return finishInLoop(kernel.getResults(), sliver, m0);
@@ -231,51 +239,63 @@ void Tiles::rowsOf(const Sliver &sliver, Num ic, Num rows) {
   }
 }
 
+Tiles::Sliver Tiles::sliverOf(int64_t vectors, Num panel, Num width, Num within,
+                              Value mask) {
+  Num jr = panel + within, n0 = columnBase + jr;
+  Sliver result{vectors, n0, {}, {}, mask, {}};
+  if (operands.constant) {
+    result.b = walk.pointer(operands.constant,
+                            (columnBase + panel) * operands.constantDepth +
+                                walk.depthBefore() * width + within);
+    result.bStep = width;
+  } else if (operands.b) {
+    result.b = walk.pointer(operands.b->base, n0);
+    result.bStep = operands.b->kStep;
+  } else {
+    result.b = walk.pointer(operands.bPanel, panel * walk.depth() + within);
+    result.bStep = frame.i64(plan.getColumns());
+  }
+  if (operands.columnSums)
+    result.columnSums =
+        walk.pointer(operands.columnSums, operands.constant ? n0 : jr);
+  return result;
+}
+
 void Tiles::compute(const Operands &given, Num jc, Num columns, Num ic,
                     Num rows) {
   operands = given;
   columnBase = jc;
-  auto sliver = [&](int64_t vectors, Num jr, Value mask) {
-    Sliver here{vectors, jc + jr, {}, {}, mask, {}};
-    if (operands.b) {
-      here.b = walk.pointer(operands.b->base, jc + jr);
-      here.bStep = operands.b->kStep;
-    } else {
-      here.b = walk.pointer(operands.bPanel, jr * walk.depth());
-      here.bStep = frame.i64(plan.getColumns());
-    }
-    if (operands.columnSums)
-      here.columnSums = walk.pointer(operands.columnSums, jr);
-    rowsOf(here, ic, rows);
-  };
   std::optional<int64_t> total = known(columns);
   int64_t full = plan.getColumns();
-  Num done = frame.i64(0);
+  Num none = frame.i64(0), done = none;
   if (!total || *total >= full) {
     done = total ? frame.i64(*total / full * full)
                  : loops::quotient(columns, full) * full;
     auto loop = scf::ForOp::create(b, frame.i64(0), done, frame.i64(full));
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
-    sliver(plan.getVectors(), frame.num(loop.getInductionVar()), Value());
+    rowsOf(sliverOf(plan.getVectors(), frame.num(loop.getInductionVar()),
+                    frame.i64(full), none, Value()),
+           ic, rows);
   }
   if (total && *total % full == 0)
     return;
-  Num rest = columns - done;
-  for (int64_t vectors = 1; vectors <= plan.getVectors(); ++vectors) {
-    int64_t low = (vectors - 1) * lanes, high = vectors * lanes;
-    if (total) {
-      int64_t left = *total % full;
-      if (left <= low || left > high)
-        continue;
-      sliver(vectors, done,
-             left == high ? Value()
-                          : maskBelow(b, frame.i64(left - low), lanes));
-      continue;
-    }
-    Num wanted = (rest > low) & (rest <= high);
-    loops::ifHolds(b, wanted, [&] {
-      sliver(vectors, done, maskBelow(b, rest - low, lanes));
-    });
+  if (total) {
+    int64_t left = *total % full, vectors = llvm::divideCeil(left, lanes);
+    int64_t last = left - (vectors - 1) * lanes;
+    Value mask = last == lanes ? Value() : maskBelow(b, frame.i64(last), lanes);
+    rowsOf(sliverOf(vectors, done, frame.i64(vectors * lanes), none, mask), ic,
+           rows);
+    return;
   }
+  // Vector by vector: micro-kernels for every number of them would be most of the
+  // code.
+  Num rest = columns - done;
+  Num width = loops::quotient(rest + (lanes - 1), lanes) * lanes;
+  auto loop = scf::ForOp::create(b, frame.i64(0), rest, frame.i64(lanes));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Num within = frame.num(loop.getInductionVar());
+  rowsOf(sliverOf(1, done, width, within, maskBelow(b, rest - within, lanes)),
+         ic, rows);
 }

@@ -15,8 +15,13 @@ struct Operands {
   mlir::Value aPanel, bPanel;
   /// Where they are not.
   std::optional<InPlace> a, b;
-  /// Σ_k b of each column, if a is packed shifted.
+  /// Σ_k b of each column, if a is packed shifted: of the block's k, or, of a packed
+  /// array, of all.
   mlir::Value columnSums;
+  /// b's region of a packed array, and the steps of a panel there; null: `bPanel`
+  /// or `b`.
+  mlir::Value constant;
+  Num constantDepth;
 };
 
 /// Cuts a block into tiles and computes each: the sums so far, the micro-kernel, and
@@ -40,6 +45,10 @@ private:
     mlir::Value mask; ///< of the last vector
     mlir::Value columnSums;
   };
+  /// Of vectors from column `within` on of the panel that begins with column `panel`
+  /// of the block. `width`: columns of the panel in a packed array.
+  Sliver sliverOf(int64_t vectors, Num panel, Num width, Num within,
+                  mlir::Value mask);
   void rowsOf(const Sliver &sliver, Num ic, Num rows);
   void tile(const Sliver &sliver, int64_t rows, Num m0, mlir::Value a,
             mlir::Value aRow, mlir::Value aStep);
@@ -49,6 +58,9 @@ private:
   llvm::SmallVector<mlir::Value> placeOfPartial(Num m, Num n);
   const Storage &partialSums() {
     return partial ? *partial : frame.tensors[c.reduce.getResult(0)];
+  }
+  int64_t vectorBytes() const {
+    return lanes * walk.element.getIntOrFloatBitWidth() / 8;
   }
   void finish(mlir::Value sums, Num m, Num n, mlir::Value mask);
   bool hasLongEpilogue();

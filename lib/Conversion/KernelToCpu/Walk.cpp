@@ -162,3 +162,14 @@ Num Walk::depth() {
     product = product * groupsOf(i);
   return product;
 }
+
+Num Walk::depthBefore() {
+  if (!kBase)
+    return frame.i64(0);
+  if (c.k.size() == 1) // whole groups: a block is made of them
+    return group > 1 ? loops::quotient(kBase, group) : kBase;
+  Num product = kBase;
+  for (unsigned i : llvm::ArrayRef(c.k).drop_front())
+    product = product * groupsOf(i);
+  return product;
+}

@@ -58,6 +58,8 @@ public:
   Num linearK();
   /// Steps of the micro-kernel: groups of k.
   Num depth();
+  /// Those of the blocks of k in front of the present one.
+  Num depthBefore();
 
   Num one() { return frame.i64(1); }
   /// `base` plus so many elements of the sums' type, or groups.

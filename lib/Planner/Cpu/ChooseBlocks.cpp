@@ -60,6 +60,12 @@ constexpr int64_t tallFactor = 4;
 constexpr int64_t filteredRows = 64, filteredDepth = 512;
 /// Tiles of a block.
 constexpr int64_t rowTiles = 12, columnTiles = 16;
+/// Those of a block of a packed array, at most.
+constexpr int64_t constantRowTiles = 16, constantColumnTiles = 64;
+/// How far ahead the panels of a packed array are asked for: it comes from memory in
+/// one stream, faster than the prefetchers dare to fetch it. Of 1 to 64 KiB, 16 and
+/// more were fastest for 1 to 16 rows of 4096·4096.
+constexpr int64_t prefetchBytes = 1 << 15;
 
 struct Tile {
   int64_t rows, vectors;
@@ -67,13 +73,16 @@ struct Tile {
 
 class BlockChooser {
 public:
-  BlockChooser(const Contraction &c, const Machine &machine)
-      : problem(c, machine, chooseDot(c, machine)), machine(machine) {
+  BlockChooser(const Contraction &c, const Machine &machine, const Calls &calls)
+      : problem(c, machine, chooseDot(c, machine), calls), machine(machine) {
     kernel::ReduceOp reduce = c.reduce;
     context = reduce.getContext();
   }
 
   ContractionAttr choose();
+  ContractionAttr ofConstant(LayoutAttr layout);
+  LayoutAttr layoutOf(int64_t argument);
+  bool readsFewRowsInPlace();
 
 private:
   Tile chooseTile();
@@ -181,7 +190,55 @@ ContractionAttr BlockChooser::streamingB() {
                               llvm::divideCeil(*problem.n, columns) * columns,
                               problem.aInPlace ? Pack::None : Pack::A,
                               problem.dot, depth, split,
-                              split == Split::None ? 0 : taskGrain);
+                              split == Split::None ? 0 : taskGrain,
+                              /*constant=*/false, /*prefetch=*/0);
+}
+
+/// Calls with few rows lose by packing b.
+bool BlockChooser::readsFewRowsInPlace() {
+  return problem.bInPlace && !packingBPays();
+}
+
+/// Panels as wide as the tile for many rows.
+LayoutAttr BlockChooser::layoutOf(int64_t argument) {
+  problem.m.reset();
+  int64_t vectors = chooseTile().vectors;
+  if (problem.n)
+    vectors = std::clamp<int64_t>(llvm::divideCeil(*problem.n, problem.lanes),
+                                  1, vectors);
+  return LayoutAttr::get(context, argument, vectors * problem.lanes,
+                         problem.lanes, problem.dot);
+}
+
+/// b lies in panels, all of k in each. Blocks of columns are wide, since a is packed
+/// again for each and b is not; those of rows equal, each reads all of b.
+ContractionAttr BlockChooser::ofConstant(LayoutAttr layout) {
+  std::optional<int64_t> m = problem.m;
+  problem.m.reset();
+  Tile tile = chooseTile();
+  problem.m = m;
+  tile.vectors = layout.getColumns() / problem.lanes;
+  if (m)
+    tile.rows = std::min<int64_t>(
+        tile.rows, llvm::bit_ceil(uint64_t(std::max<int64_t>(*m, 1))));
+  bool packA = problem.group > 1 || !problem.aInPlace || packingAPays();
+  int64_t depth = chooseDepth(tile);
+  bool isOneTile = m && *m <= tile.rows;
+  if (isOneTile && double(tile.rows * problem.bytes) * problem.sizeK() <=
+                       double(machine.cache.l2Bytes) / 2)
+    depth = 0;
+  int64_t rowBlock = constantRowTiles * tile.rows;
+  if (m)
+    rowBlock = llvm::alignTo(
+        llvm::divideCeil(std::max<int64_t>(*m, 1),
+                         llvm::divideCeil(std::max<int64_t>(*m, 1), rowBlock)),
+        tile.rows);
+  Split split = chooseSplit(tile);
+  return ContractionAttr::get(
+      context, tile.rows, tile.vectors, problem.lanes, rowBlock,
+      constantColumnTiles * layout.getColumns(), packA ? Pack::A : Pack::None,
+      problem.dot, depth, split, split == Split::None ? 0 : taskGrain,
+      /*constant=*/true, prefetchBytes);
 }
 
 /// Which axis tasks share out; none when there is too little work for two.
@@ -206,12 +263,13 @@ ContractionAttr BlockChooser::choose() {
                                        tile.vectors);
   bool packA = !problem.aInPlace || packingAPays();
   bool packB = !problem.bInPlace || packingBPays();
-  return ContractionAttr::get(context, tile.rows, tile.vectors, lanes,
-                              rowTiles * tile.rows,
-                              columnTiles * tile.vectors * lanes,
-                              Pack(unsigned(packA) | unsigned(packB) << 1),
-                              problem.dot, chooseDepth(tile), chooseSplit(tile),
-                              chooseSplit(tile) == Split::None ? 0 : taskGrain);
+  Split split = chooseSplit(tile);
+  return ContractionAttr::get(
+      context, tile.rows, tile.vectors, lanes, rowTiles * tile.rows,
+      columnTiles * tile.vectors * lanes,
+      Pack(unsigned(packA) | unsigned(packB) << 1), problem.dot,
+      chooseDepth(tile), split, split == Split::None ? 0 : taskGrain,
+      /*constant=*/false, /*prefetch=*/0);
 }
 
 /// The same tile; both operands are packed, b for all of k, and tasks share out rows.
@@ -225,11 +283,35 @@ static ContractionAttr underFilter(const Contraction &contraction,
       plan.getContext(), plan.getRows(), plan.getVectors(), plan.getLanes(),
       llvm::divideCeil(filteredRows, plan.getRows()) * plan.getRows(),
       plan.getColumnBlock(), Pack::AB, dot, filteredDepth,
-      isSplit ? Split::M : Split::None, isSplit ? taskGrain : 0);
+      isSplit ? Split::M : Split::None, isSplit ? taskGrain : 0,
+      /*constant=*/false, /*prefetch=*/0);
 }
 
 ContractionAttr cpu::chooseBlocks(const Contraction &contraction,
-                                  const Machine &machine) {
-  ContractionAttr plan = BlockChooser(contraction, machine).choose();
+                                  const Machine &machine, const Calls &calls,
+                                  LayoutAttr layout) {
+  BlockChooser chooser(contraction, machine, calls);
+  if (layout)
+    return chooser.ofConstant(layout);
+  ContractionAttr plan = chooser.choose();
   return isFiltered(contraction) ? underFilter(contraction, plan) : plan;
+}
+
+LayoutAttr cpu::chooseLayout(const Contraction &contraction,
+                             const Machine &machine) {
+  BlockArgument array = constantOf(contraction);
+  if (!array)
+    return {};
+  return BlockChooser(contraction, machine, {}).layoutOf(array.getArgNumber());
+}
+
+ArrayRef<int64_t> cpu::fewRowsOf(const Contraction &contraction,
+                                 const Machine &machine) {
+  static constexpr int64_t limits[] = {fewRows, streamedRows};
+  StringRef rows = openRows(contraction);
+  if (isFiltered(contraction) || rows.empty() ||
+      !BlockChooser(contraction, machine, {rows, fewRows})
+           .readsFewRowsInPlace())
+    return {};
+  return limits;
 }

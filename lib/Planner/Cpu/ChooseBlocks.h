@@ -4,14 +4,23 @@
 #ifndef FACET_LIB_PLANNER_CPU_CHOOSEBLOCKS_H
 #define FACET_LIB_PLANNER_CPU_CHOOSEBLOCKS_H
 
-#include "facet/Machine/Machine.h"
-#include "facet/Planner/Cpu/Contraction.h"
+#include "CostModel.h"
 
 namespace facet::cpu {
 
-/// The cost model's choices for `contraction` on `machine`.
+/// The cost model's choices for `contraction` on `machine`. With a layout, b is
+/// read from its packed array.
 ContractionAttr chooseBlocks(const Contraction &contraction,
-                             const Machine &machine);
+                             const Machine &machine, const Calls &calls,
+                             LayoutAttr layout);
+
+/// How the packed array of b lies, or null: dense rows. It is the same for any
+/// number of rows, so that objects for different ones take the same array.
+LayoutAttr chooseLayout(const Contraction &contraction, const Machine &machine);
+
+/// Up to these numbers of rows, b is read where it is; each has a plan of its own.
+llvm::ArrayRef<int64_t> fewRowsOf(const Contraction &contraction,
+                                  const Machine &machine);
 
 } // namespace facet::cpu
 

@@ -109,6 +109,33 @@ std::optional<unsigned> cpu::vectorsOfB(const Contraction &contraction) {
   return input;
 }
 
+BlockArgument cpu::constantOf(const Contraction &contraction) {
+  kernel::ReduceOp reduce = contraction.reduce;
+  auto op = cast<StructuredOpInterface>(reduce.getOperation());
+  if (contraction.b.size() != 1 || isFiltered(contraction))
+    return {};
+  Value factor = contraction.b[0];
+  while (auto cast = factor.getDefiningOp<kernel::CastOp>())
+    factor = cast.getValue();
+  auto element = dyn_cast<BlockArgument>(factor);
+  if (!element || element.getOwner() != &op.getBody().front() ||
+      element.getArgNumber() >= op.getInputs().size())
+    return {};
+  unsigned input = element.getArgNumber();
+  auto array = dyn_cast<BlockArgument>(op.getInputs()[input]);
+  if (!array || !array.hasOneUse() ||
+      op->getParentOfType<kernel::FuncOp>()
+              .getParam(array.getArgNumber())
+              .getMode() != kernel::ParamMode::Const)
+    return {};
+  llvm::SmallDenseSet<int64_t> seen;
+  for (const kernel::Subscript &subscript : op.getAccess(input).getSubscripts())
+    if (subscript.kind != kernel::Subscript::Iterator ||
+        !seen.insert(subscript.value).second)
+      return {};
+  return array;
+}
+
 /// The contraction that `reduce` would be without its filter.
 static std::optional<Contraction> matchProduct(kernel::ReduceOp reduce) {
   auto op = cast<StructuredOpInterface>(reduce.getOperation());

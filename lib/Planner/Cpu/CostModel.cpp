@@ -25,8 +25,19 @@ using kernel::StructuredOpInterface;
 /// multiply-adds. Assumed.
 static constexpr double cacheBytesPerCycle = 16;
 
+StringRef cpu::openRows(const Contraction &contraction) {
+  kernel::ReduceOp reduce = contraction.reduce;
+  auto op = cast<StructuredOpInterface>(reduce.getOperation());
+  if (contraction.m.size() != 1 ||
+      kernel::knownExtent(op, contraction.m.front()))
+    return {};
+  auto extent = dyn_cast<Value>(op.getMixedExtents()[contraction.m.front()]);
+  auto size = extent ? extent.getDefiningOp<kernel::SizeOp>() : nullptr;
+  return size ? size.getName() : StringRef();
+}
+
 Problem::Problem(const Contraction &contraction, const Machine &machine,
-                 Dot dot)
+                 Dot dot, const Calls &calls)
     : dot(dot) {
   kernel::ReduceOp reduce = contraction.reduce;
   auto op = cast<StructuredOpInterface>(reduce.getOperation());
@@ -39,6 +50,8 @@ Problem::Problem(const Contraction &contraction, const Machine &machine,
   group = MicroKernelOp::groupSize(dot);
   bytes = (dot == Dot::F64 ? 8 : 4) / group;
   m = contraction.m.empty() ? 1 : known(contraction.m.back());
+  if (!calls.size.empty() && openRows(contraction) == calls.size)
+    m = calls.most;
   n = known(contraction.n.back());
   k = 1;
   for (unsigned i : contraction.k) {
@@ -109,7 +122,7 @@ Cost cpu::costOf(const Problem &problem, ContractionAttr plan,
     loss += unpackedLossA;
   if (plan.packsB())
     cost.packB = packCyclesB * n * k * problem.repeats;
-  else
+  else if (!plan.getConstant())
     loss += unpackedLossB;
   cost.multiply *= loss;
   if (plan.getDepthBlock()) {

@@ -17,6 +17,24 @@ constexpr double packCyclesA = 0.5, packCyclesB = 1. / 3;
 /// is on another page. Measured alike.
 constexpr double unpackedLossA = 1. / 16, unpackedLossB = 1. / 3;
 
+/// Which calls a plan is for.
+struct Calls {
+  /// A size that is `most` at most; empty: any call.
+  llvm::StringRef size;
+  int64_t most = 0;
+
+  Calls() = default;
+  Calls(llvm::StringRef size, int64_t most) : size(size), most(most) {}
+  /// Those of `variant`.
+  explicit Calls(VariantAttr variant) {
+    for (GuardAttr guard : variant.getGuards())
+      *this = {guard.getSize(), guard.getMost()};
+  }
+};
+
+/// The size that is the number of rows, where it is open; empty otherwise.
+llvm::StringRef openRows(const Contraction &contraction);
+
 /// A contraction as the model sees it. Sizes that are open count as `openSize`.
 struct Problem {
   static constexpr int64_t openSize = 1024;
@@ -40,7 +58,8 @@ struct Problem {
   /// Whether all sizes are known.
   bool isClosed = true;
 
-  Problem(const Contraction &contraction, const Machine &machine, Dot dot);
+  Problem(const Contraction &contraction, const Machine &machine, Dot dot,
+          const Calls &calls = {});
   double sizeM() const { return double(m.value_or(openSize)); }
   double sizeN() const { return double(n.value_or(openSize)); }
   double sizeK() const { return double(k.value_or(openSize)); }

@@ -46,9 +46,11 @@ public:
 private:
   std::string headline();
   void addBounds(Explanation &to);
-  Explanation::Stage describe(StageAttr stage, StageAttr planned);
+  Explanation::Stage describe(StageAttr stage, StageAttr planned,
+                              const Calls &calls);
   void describeChoices(const Contraction &c, ContractionAttr choices,
                        ContractionAttr planned, bool hasEpilogue,
+                       const Calls &calls,
                        std::vector<Explanation::Choice> &to);
   Explanation::Stage describeStream(StageAttr stage, StageAttr planned);
   void addStreamedLets(Explanation &to, StageAttr stage);
@@ -100,6 +102,16 @@ std::string Explainer::openSizes() {
     if (StringRef name = cast<StringAttr>(size); !kernel.getFixedSize(name))
       open.push_back(name.str());
   return llvm::join(open, ", ");
+}
+
+/// `M <= 4`, `packed`: which calls take the variant; empty for all others.
+static std::string describeCalls(VariantAttr variant) {
+  SmallVector<std::string> words;
+  if (variant.getPacked())
+    words.push_back("packed");
+  for (GuardAttr guard : variant.getGuards())
+    words.push_back((guard.getSize() + " <= " + Twine(guard.getMost())).str());
+  return llvm::join(words, ", ");
 }
 
 std::string Explainer::headline() {
@@ -178,8 +190,9 @@ void Explainer::addBounds(Explanation &to) {
 
 void Explainer::describeChoices(const Contraction &c, ContractionAttr choices,
                                 ContractionAttr planned, bool hasEpilogue,
+                                const Calls &calls,
                                 std::vector<Explanation::Choice> &to) {
-  Problem problem(c, machine, choices.getDot());
+  Problem problem(c, machine, choices.getDot(), calls);
   Cost cost = costOf(problem, choices, machine);
   auto timeOf = [&](double cycles) { return printSeconds(cycles / hertz); };
   auto number = [](int64_t value) { return std::to_string(value); };
@@ -259,9 +272,15 @@ void Explainer::describeChoices(const Contraction &c, ContractionAttr choices,
       operand("a", choices.packsA(), problem.aInPlace, cost.packA,
               unpackedLossA) +
           "; " +
-          operand("b", choices.packsB(), problem.bInPlace, cost.packB,
-                  unpackedLossB),
+          (choices.getConstant()
+               ? "b: read from its packed array"
+               : operand("b", choices.packsB(), problem.bInPlace, cost.packB,
+                         unpackedLossB)),
       samePlan && choices.getPack() == planned.getPack());
+  if (choices.getPrefetch())
+    add("prefetch", printBytes(double(choices.getPrefetch())) + " ahead",
+        "b comes in one stream, faster than it is fetched unasked",
+        samePlan && choices.getPrefetch() == planned.getPrefetch());
 }
 
 double Explainer::laneCycles(StructuredOpInterface op, Form form) {
@@ -343,7 +362,8 @@ Explanation::Stage Explainer::describeStream(StageAttr stage,
   return result;
 }
 
-Explanation::Stage Explainer::describe(StageAttr stage, StageAttr planned) {
+Explanation::Stage Explainer::describe(StageAttr stage, StageAttr planned,
+                                       const Calls &calls) {
   if (stage.getForm() == Form::Stream)
     return describeStream(stage, planned);
   StructuredOpInterface first = stages.op(stage.getOps().front());
@@ -362,11 +382,11 @@ Explanation::Stage Explainer::describe(StageAttr stage, StageAttr planned) {
       result.does += "; the map behind it on the sums";
       cycles += laneCycles(last, Form::Lanes);
     }
-    Problem problem(c, machine, stage.getContraction().getDot());
+    Problem problem(c, machine, stage.getContraction().getDot(), calls);
     cycles += costOf(problem, stage.getContraction(), machine).total();
     describeChoices(c, stage.getContraction(),
                     planned ? planned.getContraction() : ContractionAttr(),
-                    stage.getOps().size() == 2, result.choices);
+                    stage.getOps().size() == 2, calls, result.choices);
   } else {
     result.does += stage.getForm() == Form::Lanes ? ", in vectors"
                                                   : ", element by element";
@@ -459,19 +479,23 @@ Explanation Explainer::explain() {
   addBounds(result);
   for (VariantAttr variant : plan.getVariants()) {
     Explanation::Variant &to = result.variants.emplace_back();
+    to.when = describeCalls(variant);
     llvm::DenseMap<int64_t, StageAttr> planned;
-    for (StageAttr stage : own.getVariants().front().getStages())
-      planned[stage.getOps().front()] = stage;
+    for (VariantAttr other : own.getVariants())
+      if (other.getPacked() == variant.getPacked() &&
+          other.getGuards() == variant.getGuards())
+        for (StageAttr stage : other.getStages())
+          planned[stage.getOps().front()] = stage;
     double total = 0;
     for (StageAttr stage : variant.getStages()) {
-      to.stages.push_back(
-          describe(stage, planned.lookup(stage.getOps().front())));
+      to.stages.push_back(describe(
+          stage, planned.lookup(stage.getOps().front()), Calls(variant)));
       total += to.stages.back().seconds.value_or(0);
     }
     if (!result.bounds.empty())
       to.seconds = std::max(total, result.bounds.front().seconds);
   }
-  addLets(result, plan.getVariants().front());
+  addLets(result, plan.getGeneral());
   return result;
 }
 

@@ -92,6 +92,7 @@ checkStream(const Stages &stages, StageAttr stage, const Machine &machine) {
 /// One stage of a plan against the kernel; null, or what is wrong.
 static std::optional<std::string> checkStage(const Stages &stages,
                                              StageAttr stage, size_t count,
+                                             PlanAttr whole,
                                              const Machine &machine) {
   for (int64_t number : stage.getOps())
     if (number < 0 || number >= int64_t(count))
@@ -131,7 +132,16 @@ static std::optional<std::string> checkStage(const Stages &stages,
   Problem problem(*c, machine, plan.getDot());
   if (!plan.packsA() && !problem.aInPlace)
     return std::string("a is not packed and cannot be read where it is");
-  if (!plan.packsB() && !problem.bInPlace)
+  if (plan.getConstant()) {
+    BlockArgument array = constantOf(*c);
+    LayoutAttr layout =
+        array ? whole.getLayout(array.getArgNumber()) : LayoutAttr();
+    if (!layout)
+      return std::string("b has no packed array with panels");
+    if (layout.getColumns() != plan.getColumns() ||
+        layout.getLanes() != lanes || layout.getDot() != plan.getDot())
+      return std::string("b's packed array has other panels");
+  } else if (!plan.packsB() && !problem.bInPlace)
     return std::string("b is not packed and cannot be read where it is");
   if (stage.getOps().size() == 2) {
     std::string reason;
@@ -152,10 +162,17 @@ LogicalResult PlanModel::verify(Attribute attribute, kernel::FuncOp &kernel,
   Stages stages(kernel);
   size_t count = numberedOps(kernel).size();
   for (VariantAttr variant : plan.getVariants()) {
+    for (GuardAttr guard : variant.getGuards())
+      if (!llvm::is_contained(
+              kernel.getSizes(),
+              StringAttr::get(kernel.getContext(), guard.getSize())))
+        return kernel.emitError()
+               << "the plan does not fit kernel '" << kernel.getSymName()
+               << "': it has no size " << guard.getSize();
     SmallVector<unsigned> seen(count);
     for (StageAttr stage : variant.getStages()) {
       if (std::optional<std::string> wrong =
-              checkStage(stages, stage, count, *machine))
+              checkStage(stages, stage, count, plan, *machine))
         return kernel.emitError() << "the plan does not fit kernel '"
                                   << kernel.getSymName() << "': " << *wrong;
       for (int64_t number : stage.getOps())

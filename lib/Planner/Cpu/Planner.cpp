@@ -10,6 +10,10 @@
 // behind it joins its stage when all it reads exists by then: its sums are never in
 // memory then.
 //
+// Where the number of rows is open, few of them get a variant of their own, which the
+// call chooses: one plan for M = 1 and M = 1000 would serve one of them badly. A packed
+// array is the same for all of them.
+//
 //===----------------------------------------------------------------------===//
 
 #include "facet/Planner/Cpu/Planner.h"
@@ -27,13 +31,18 @@ using kernel::StructuredOpInterface;
 /// for a panel: 4096·4096 f32 takes 2.6 ms per row, the panel 50 ms.
 constexpr int64_t fewestRows = 8;
 
+/// Variants for few rows are worth their code in kernels of so many stages.
+constexpr size_t mostStages = 2;
+
 /// Few rows times a b whose neighbours in memory are neighbours in the sum, w[n, k].
-static bool runsAlongSum(const Contraction &contraction) {
+static bool runsAlongSum(const Contraction &contraction, const Calls &calls) {
   kernel::ReduceOp reduce = contraction.reduce;
   auto op = cast<StructuredOpInterface>(reduce.getOperation());
   int64_t rows = 1;
   for (unsigned i : contraction.m) {
     std::optional<int64_t> extent = kernel::knownExtent(op, i);
+    if (!extent && !calls.size.empty() && openRows(contraction) == calls.size)
+      extent = calls.most;
     if (!extent || *extent > fewestRows)
       return false;
     rows *= *extent;
@@ -66,10 +75,36 @@ static bool packingPays(const Contraction &contraction) {
   return rows >= fewest;
 }
 
-PlanAttr cpu::planKernel(kernel::FuncOp kernel, const Machine &machine,
-                         const llvm::DenseMap<Operation *, bool> &streamed) {
-  MLIRContext *context = kernel.getContext();
-  Stages stages(kernel);
+namespace {
+
+class Planner {
+public:
+  Planner(kernel::FuncOp kernel, const Machine &machine,
+          const llvm::DenseMap<Operation *, bool> &streamed)
+      : machine(machine), context(kernel.getContext()), stages(kernel),
+        streamed(streamed) {}
+
+  PlanAttr plan(StringRef name);
+
+private:
+  /// The stages of every call that `calls` describes. With `layouts`, of the packed
+  /// call: they hold that of each constant, and get those of more.
+  SmallVector<StageAttr> planStages(const Calls &calls,
+                                    SmallVectorImpl<LayoutAttr> *layouts);
+  /// Variants for few rows, where the sum of the first stage asks for them.
+  void addFewRows(ArrayRef<StageAttr> general,
+                  SmallVectorImpl<VariantAttr> &variants);
+
+  const Machine &machine;
+  MLIRContext *context;
+  Stages stages;
+  const llvm::DenseMap<Operation *, bool> &streamed; // what a schedule asks for
+};
+
+} // namespace
+
+SmallVector<StageAttr>
+Planner::planStages(const Calls &calls, SmallVectorImpl<LayoutAttr> *layouts) {
   llvm::DenseSet<Operation *> joined;
   llvm::DenseMap<Operation *, StageAttr> streams; // by first op
   for (StructuredOpInterface op : stages.live()) {
@@ -93,7 +128,12 @@ PlanAttr cpu::planKernel(kernel::FuncOp kernel, const Machine &machine,
       continue;
     SmallVector<int64_t> ops{stages.numberOf(op)};
     std::optional<Contraction> contraction = stages.contractionOf(op);
-    if (!contraction || runsAlongSum(*contraction) ||
+    LayoutAttr layout;
+    if (contraction && layouts)
+      layout = chooseLayout(*contraction, machine);
+    if (layout)
+      layouts->push_back(layout);
+    if (!contraction || (!layout && runsAlongSum(*contraction, calls)) ||
         (isFiltered(*contraction) && !packingPays(*contraction))) {
       result.push_back(StageAttr::get(context, stages.formOf(op), ops, {}));
       continue;
@@ -104,9 +144,48 @@ PlanAttr cpu::planKernel(kernel::FuncOp kernel, const Machine &machine,
       joined.insert(epilogue->map);
       ops.push_back(stages.numberOf(epilogue->map));
     }
-    result.push_back(StageAttr::get(context, Form::Contraction, ops,
-                                    chooseBlocks(*contraction, machine)));
+    result.push_back(
+        StageAttr::get(context, Form::Contraction, ops,
+                       chooseBlocks(*contraction, machine, calls, layout)));
   }
-  return PlanAttr::get(context, machine.name,
-                       VariantAttr::get(context, result));
+  return result;
+}
+
+void Planner::addFewRows(ArrayRef<StageAttr> general,
+                         SmallVectorImpl<VariantAttr> &variants) {
+  if (general.size() > mostStages ||
+      general.front().getForm() != Form::Contraction)
+    return;
+  std::optional<Contraction> contraction =
+      stages.contractionOf(stages.op(general.front().getOps().front()));
+  StringRef rows = openRows(*contraction);
+  if (rows.empty())
+    return;
+  SmallVector<int64_t> limits(fewRowsOf(*contraction, machine));
+  if (limits.empty() && runsAlongSum(*contraction, {rows, fewestRows}))
+    limits.push_back(fewestRows);
+  for (int64_t most : limits) {
+    GuardAttr guard = GuardAttr::get(context, rows, most);
+    variants.push_back(VariantAttr::get(context, /*packed=*/false, guard,
+                                        planStages({rows, most}, nullptr)));
+  }
+}
+
+PlanAttr Planner::plan(StringRef name) {
+  SmallVector<VariantAttr> variants;
+  SmallVector<LayoutAttr> layouts;
+  SmallVector<StageAttr> general = planStages({}, nullptr);
+  if (!general.empty())
+    addFewRows(general, variants);
+  variants.push_back(VariantAttr::get(context, general));
+  SmallVector<StageAttr> packed = planStages({}, &layouts);
+  if (!layouts.empty())
+    variants.push_back(VariantAttr::get(context, /*packed=*/true,
+                                        ArrayRef<GuardAttr>(), packed));
+  return PlanAttr::get(context, name, variants, layouts);
+}
+
+PlanAttr cpu::planKernel(kernel::FuncOp kernel, const Machine &machine,
+                         const llvm::DenseMap<Operation *, bool> &streamed) {
+  return Planner(kernel, machine, streamed).plan(machine.name);
 }

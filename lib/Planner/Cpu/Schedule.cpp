@@ -7,7 +7,8 @@
 //
 // Clauses stand with the statement of their sum and name its axes; `product = 2`
 // in front of some says that they are for the second sum of the statement. What is not
-// said stays as the planner chose. `p: stream(i = 128, j = 512)` streams the softmax of
+// said stays as the planner chose, so do the variants for few rows and for packed
+// arrays. `p: stream(i = 128, j = 512)` streams the softmax of
 // p in such blocks, `p: stream = none` stores it. Every value is checked against the kernel and
 // the machine, and `fuse` is an obligation: a plan that does not fuse is refused.
 //
@@ -54,17 +55,20 @@ struct Choices {
   Pack pack;
   Dot dot;
   Split split;
-  int64_t grain;
+  int64_t grain, prefetch;
+  bool constant;
   explicit Choices(ContractionAttr plan)
       : rows(plan.getRows()), vectors(plan.getVectors()),
         lanes(plan.getLanes()), rowBlock(plan.getRowBlock()),
         columnBlock(plan.getColumnBlock()), depthBlock(plan.getDepthBlock()),
         pack(plan.getPack()), dot(plan.getDot()), split(plan.getSplit()),
-        grain(plan.getGrain()) {}
+        grain(plan.getGrain()), prefetch(plan.getPrefetch()),
+        constant(plan.getConstant()) {}
   ContractionAttr get(MLIRContext *context) const {
     return ContractionAttr::get(context, rows, vectors, lanes, rowBlock,
                                 columnBlock, pack, dot, depthBlock, split,
-                                split == Split::None ? 0 : grain);
+                                split == Split::None ? 0 : grain, constant,
+                                prefetch);
   }
 };
 
@@ -103,7 +107,7 @@ public:
   Reader(PlanAttr plan, kernel::FuncOp kernel, const Machine &machine,
          Diagnostics &diagnostics)
       : plan(plan), kernel(kernel), machine(machine), diagnostics(diagnostics),
-        stages(kernel), current(plan.getVariants().front().getStages()) {}
+        stages(kernel), current(plan.getGeneral().getStages()) {}
 
   FailureOr<PlanAttr> read(llvm::ArrayRef<ScheduleEntry> entries);
 
@@ -433,11 +437,10 @@ void Reader::chooseStreams(llvm::ArrayRef<ScheduleEntry> entries) {
       }
       streamed[softmax] = !isNone;
     }
-  if (!streamed.empty())
-    current = llvm::to_vector(planKernel(kernel, machine, streamed)
-                                  .getVariants()
-                                  .front()
-                                  .getStages());
+  if (streamed.empty())
+    return;
+  plan = planKernel(kernel, machine, streamed);
+  current = llvm::to_vector(plan.getGeneral().getStages());
 }
 
 /// `tile(i = 6, j = 64, n = 64)`, `stream(i = 126, j = 512)`, `split = i`,
@@ -602,8 +605,11 @@ FailureOr<PlanAttr> Reader::read(llvm::ArrayRef<ScheduleEntry> entries) {
     return a.getOps().front() < b.getOps().front();
   });
   MLIRContext *context = plan.getContext();
-  return PlanAttr::get(context, plan.getMachine(),
-                       VariantAttr::get(context, current));
+  SmallVector<VariantAttr> variants(plan.getVariants());
+  for (VariantAttr &variant : variants)
+    if (variant == plan.getGeneral())
+      variant = VariantAttr::get(context, current);
+  return PlanAttr::get(context, plan.getMachine(), variants, plan.getLayouts());
 }
 
 FailureOr<PlanAttr> cpu::applySchedule(PlanAttr plan, kernel::FuncOp kernel,
@@ -675,7 +681,7 @@ static void printChoices(const Contraction &contraction, ContractionAttr plan,
 void cpu::printSchedule(PlanAttr plan, kernel::FuncOp kernel,
                         llvm::raw_ostream &os) {
   Stages stages(kernel);
-  VariantAttr variant = plan.getVariants().front();
+  VariantAttr variant = plan.getGeneral();
   llvm::DenseSet<Operation *> joined = joinedMaps(stages, variant);
   llvm::MapVector<llvm::StringRef, llvm::SmallVector<StageAttr>> sums;
   llvm::MapVector<llvm::StringRef, llvm::SmallVector<std::string>> clauses;

@@ -34,21 +34,20 @@ static SmallVector<unsigned> allSizes(const Signature &signature) {
   return llvm::to_vector(llvm::seq<unsigned>(signature.sizes.size()));
 }
 
-/// NAME.workspace of the sizes, the number of threads, which counts as 1 where it
-/// is less, and the level; negative when it is beyond 63 bits.
-static Value callRequirement(Function &f, Emission &emission, Value threads,
+/// NAME.workspace, `function`, of the sizes, the number of threads, which counts as 1
+/// where it is less, and the level; negative when it is beyond 63 bits.
+static Value callRequirement(Function &f, Emission &emission,
+                             func::FuncOp function, Value threads,
                              Value level) {
   SmallVector<Value> arguments;
   for (unsigned i : allSizes(emission.signature))
     arguments.push_back(f.size(i));
-  if (emission.requirement.getNumArguments() >
-      arguments.size() + emission.takesLevel())
+  if (function.getNumArguments() > arguments.size() + emission.takesLevel())
     arguments.push_back(
         arith::MaxSIOp::create(f.b, threads, f.i32(1)).getResult());
   if (emission.takesLevel())
     arguments.push_back(level);
-  return func::CallOp::create(f.b, emission.requirement, arguments)
-      .getResult(0);
+  return func::CallOp::create(f.b, function, arguments).getResult(0);
 }
 
 /// What the caller should bring: room to align is included.
@@ -67,15 +66,19 @@ void facet::interface::emitWorkspace(Emission &emission) {
   checkSizes(f, allSizes(emission.signature));
   for (unsigned i = 0, e = emission.signature.parameters.size(); i != e; ++i)
     measure(f, i, /*isDense=*/true);
-  // Enough for every level: max_level is not known yet. As unsigned numbers, so
+  // Enough for every level, packed or not: neither is known yet. As unsigned numbers, so
   // that a negative one stays.
   Value bytes;
-  for (int32_t level : emission.options.levels) {
-    Value needed =
-        callRequirement(f, emission, f.formal(Formal::Threads), f.i32(level));
-    bytes =
-        bytes ? arith::MaxUIOp::create(f.b, bytes, needed).getResult() : needed;
-  }
+  for (int32_t level : emission.options.levels)
+    for (func::FuncOp function :
+         {emission.requirement, emission.packedRequirement}) {
+      if (!function)
+        continue;
+      Value needed = callRequirement(f, emission, function,
+                                     f.formal(Formal::Threads), f.i32(level));
+      bytes = bytes ? arith::MaxUIOp::create(f.b, bytes, needed).getResult()
+                    : needed;
+    }
   f.finish(f.select(f.lt(bytes, f.i64(0)), f.i64(-1), withAlignment(f, bytes)));
 }
 
@@ -90,18 +93,19 @@ static Value alignUp(Function &f, Value pointer) {
 // Calling the implementation
 //===----------------------------------------------------------------------===//
 
-/// A function that calls NAME.impl with its own frame as workspace: the same
+/// A function that calls `implementation` with its own frame as workspace: the same
 /// parameters without the workspace.
-static func::FuncOp emitOnStack(Emission &emission) {
+static func::FuncOp emitOnStack(Emission &emission,
+                                func::FuncOp implementation) {
   ImplicitLocOpBuilder b(emission.loc(), emission.kernel->getContext());
-  b.setInsertionPointAfter(emission.implementation);
-  SmallVector<Type> types(emission.implementation.getArgumentTypes());
+  b.setInsertionPointAfter(implementation);
+  SmallVector<Type> types(implementation.getArgumentTypes());
   unsigned workspace =
       types.size() - (emission.takesExec ? 3 : 2) - emission.takesLevel();
   types.erase(types.begin() + workspace);
   auto function = func::FuncOp::create(
-      b, emission.signature.name + ".on_stack",
-      b.getFunctionType(types, emission.implementation.getResultTypes()));
+      b, (implementation.getName() + ".on_stack").str(),
+      b.getFunctionType(types, implementation.getResultTypes()));
   makeLocal(function);
   forbidInlining(function);
   b.setInsertionPointToStart(function.addEntryBlock());
@@ -111,16 +115,18 @@ static func::FuncOp emitOnStack(Emission &emission) {
                              b.getI8Type(), bytes, alignment);
   SmallVector<Value> arguments(function.getArguments());
   arguments.insert(arguments.begin() + workspace, frame);
-  auto call = func::CallOp::create(b, emission.implementation, arguments);
+  auto call = func::CallOp::create(b, implementation, arguments);
   func::ReturnOp::create(b, call.getResults());
   return function;
 }
 
-/// Finds scratch memory and calls; the result is the code of NAME.impl.
-/// `arguments` are those in front of the workspace.
+/// Finds scratch memory and calls; the result is the code of NAME.impl, or, where
+/// `isPacked` (null: never), of NAME.packed.impl. `arguments` are those in front of the
+/// workspace.
 static Value callWithScratch(Function &f, Emission &emission,
-                             ArrayRef<Value> arguments, Value level) {
-  auto call = [&](func::FuncOp callee, ArrayRef<Value> last) {
+                             ArrayRef<Value> arguments, Value isPacked,
+                             Value level) {
+  auto callOne = [&](func::FuncOp callee, ArrayRef<Value> last) {
     SmallVector<Value> all(arguments);
     all.append(last.begin(), last.end());
     if (emission.takesExec)
@@ -129,8 +135,27 @@ static Value callWithScratch(Function &f, Emission &emission,
       all.push_back(level);
     return func::CallOp::create(f.b, callee, all).getResult(0);
   };
+  auto call = [&](func::FuncOp plain, func::FuncOp packed,
+                  ArrayRef<Value> last) {
+    if (!isPacked)
+      return callOne(plain, last);
+    Value code = f.branch(
+        isPacked,
+        [&]() -> SmallVector<Value> { return {callOne(packed, last)}; },
+        {f.i32(0)})[0];
+    return f.branch(
+        f.negate(isPacked),
+        [&]() -> SmallVector<Value> { return {callOne(plain, last)}; },
+        {code})[0];
+  };
   Value threads = f.load(f.i32Type(), f.exec, offsetof(facet_exec, threads));
-  Value needed = callRequirement(f, emission, threads, level);
+  Value needed =
+      callRequirement(f, emission, emission.requirement, threads, level);
+  if (isPacked)
+    needed = f.select(isPacked,
+                      callRequirement(f, emission, emission.packedRequirement,
+                                      threads, level),
+                      needed);
   f.failIf(f.lt(needed, f.i64(0)), FACET_E_OVERFLOW, "");
   Value withSlack = withAlignment(f, needed);
   Value given =
@@ -152,7 +177,10 @@ static Value callWithScratch(Function &f, Emission &emission,
       f.band(f.negate(inPlace), f.band(f.negate(canReserve), fitsStack));
 
   // A second call site rather than a frame that everybody pays for.
-  func::FuncOp stackVersion = emitOnStack(emission);
+  func::FuncOp onStackPlain = emitOnStack(emission, emission.implementation);
+  func::FuncOp onStackPacked;
+  if (isPacked)
+    onStackPacked = emitOnStack(emission, emission.packedImplementation);
   Value none = f.i32(0);
   Value workspace = f.branch(
       f.band(f.negate(inPlace), f.negate(onStack)),
@@ -171,14 +199,17 @@ static Value callWithScratch(Function &f, Emission &emission,
         return {alignUp(f, more)};
       },
       {start})[0];
-  Value code = f.branch(
-      onStack,
-      [&]() -> SmallVector<Value> { return {call(stackVersion, {f.record})}; },
-      {none})[0];
+  Value code =
+      f.branch(onStack,
+               [&]() -> SmallVector<Value> {
+                 return {call(onStackPlain, onStackPacked, {f.record})};
+               },
+               {none})[0];
   return f.branch(f.negate(onStack),
                   [&]() -> SmallVector<Value> {
-                    return {
-                        call(emission.implementation, {workspace, f.record})};
+                    return {call(emission.implementation,
+                                 emission.packedImplementation,
+                                 {workspace, f.record})};
                   },
                   {code})[0];
 }
@@ -196,12 +227,25 @@ static SmallVector<Value> implementationArguments(Function &f,
   return arguments;
 }
 
-LogicalResult facet::interface::emitCall(Emission &emission) {
+/// NAME, where it is not the function that does it all.
+static void emitPlainDoor(Emission &emission, func::FuncOp callee) {
   const Signature &signature = emission.signature;
   Function f(emission.constants, emission.loc(), signature, signature.cName,
              signature.call(/*packed=*/false));
+  SmallVector<Value> arguments(f.op.getArguments());
+  arguments.push_back(f.i32(-1));
+  f.finish(func::CallOp::create(f.b, callee, arguments).getResult(0));
+}
+
+LogicalResult facet::interface::emitCall(Emission &emission) {
+  const Signature &signature = emission.signature;
+  SmallVector<Formal> formals = signature.call(/*packed=*/false);
+  if (emission.packedImplementation)
+    formals.push_back({Formal::At});
+  Function f(emission.constants, emission.loc(), signature,
+             emission.callSymbol(), formals);
   f.openExec();
-  Value level;
+  Value level, isPacked;
   if (emission.hasLevels()) {
     level = chooseLevel(f, emission);
     Value cap = f.load(f.i32Type(), f.exec, offsetof(facet_exec, max_level));
@@ -210,6 +254,13 @@ LogicalResult facet::interface::emitCall(Emission &emission) {
     };
     f.failIf(f.eq(level, f.i32(0)), FACET_E_LEVEL, "max_level", -1, wide(cap),
              f.i64(emission.options.levels.front()));
+  }
+  if (emission.packedImplementation) {
+    // NAME_packed has checked that the level may be used.
+    Value at = f.formal(Formal::At);
+    isPacked = f.compare(arith::CmpIPredicate::sge, at, f.i32(0));
+    if (level)
+      level = f.select(isPacked, at, level);
   }
   checkSizes(f, allSizes(signature));
 
@@ -251,8 +302,8 @@ LogicalResult facet::interface::emitCall(Emission &emission) {
   }
   checkMemory(f, addressed);
 
-  Value code =
-      callWithScratch(f, emission, implementationArguments(f, arrays), level);
+  Value code = callWithScratch(f, emission, implementationArguments(f, arrays),
+                               isPacked, level);
   // NAME.impl fills its part of the record; the kernel's name is set here.
   Value isRefused = f.band(f.ne(code, f.i32(0)), f.negate(f.isNull(f.record)));
   f.branch(isRefused,
@@ -264,5 +315,9 @@ LogicalResult facet::interface::emitCall(Emission &emission) {
            },
            {});
   f.finish(code);
+  if (emission.packedImplementation) {
+    makeLocal(f.op);
+    emitPlainDoor(emission, f.op);
+  }
   return success();
 }

@@ -85,6 +85,15 @@ LogicalResult facet::emitInterface(kernel::FuncOp kernel,
     return failure();
   makeLocal(implementation);
   makeLocal(requirement);
+  auto ofPacked = [&](StringRef suffix) {
+    auto function = module.lookupSymbol<func::FuncOp>(
+        (kernel.getSymName() + ".packed" + suffix).str());
+    if (function)
+      makeLocal(function);
+    return function;
+  };
+  func::FuncOp packedImplementation = ofPacked(".impl");
+  func::FuncOp packedRequirement = ofPacked(".workspace");
 
   // Out of the symbol table while its C namesake is made.
   kernel->remove();
@@ -95,7 +104,9 @@ LogicalResult facet::emitInterface(kernel::FuncOp kernel,
                     constants,
                     implementation,
                     requirement,
-                    implementation.getFunctionType() == parallel};
+                    implementation.getFunctionType() == parallel,
+                    packedImplementation,
+                    packedRequirement};
   LogicalResult result = emitCall(emission);
   if (succeeded(result)) {
     emitWorkspace(emission);

@@ -17,6 +17,24 @@ struct Emission {
   mlir::func::FuncOp implementation; ///< NAME.impl
   mlir::func::FuncOp requirement;    ///< NAME.workspace
   bool takesExec; ///< NAME.impl has a facet_exec behind the error
+  /// NAME.packed.impl and its workspace; null: packed arrays are dense rows, and the
+  /// two above take them.
+  mlir::func::FuncOp packedImplementation, packedRequirement;
+
+  /// NAME.pack.W and its kin of parameter `index`; null: dense rows.
+  struct PackFunctions {
+    mlir::func::FuncOp write, bytes, layout;
+  };
+  PackFunctions packFunctions(unsigned index) const;
+  /// Calls one of them: sizes that `f` does not have are 0, `more` follows them, and
+  /// `level` comes last where the object has several.
+  mlir::Value callPacker(Function &f, mlir::func::FuncOp callee,
+                         llvm::ArrayRef<mlir::Value> more,
+                         mlir::Value level) const;
+  /// NAME and NAME_packed are two doors to one local function.
+  std::string callSymbol() const {
+    return packedImplementation ? signature.name + ".call" : signature.cName;
+  }
 
   /// NAME.impl and NAME.workspace hold several levels, and take the one to use as
   /// their last argument.
@@ -36,6 +54,8 @@ void emitInfo(Emission &emission);                // Info.cpp
 /// The level at which the call runs whose exec `f` has opened: one of the object's,
 /// or 0 where it has none for this CPU at or below max_level (Levels.cpp).
 mlir::Value chooseLevel(Function &f, Emission &emission);
+/// The highest level of the object that this CPU has, whatever a call may say; or 0.
+mlir::Value highestLevel(Function &f, Emission &emission);
 /// That, as the function behind facet_info.level; returns its symbol.
 std::string emitLevelQuery(Emission &emission);
 

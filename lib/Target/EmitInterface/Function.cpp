@@ -91,6 +91,7 @@ static Type typeOf(OpBuilder &b, const Signature &signature, Formal formal) {
   case Formal::Leading:
     return b.getI64Type();
   case Formal::Threads:
+  case Formal::At:
     return b.getI32Type();
   case Formal::Data: {
     const Parameter &parameter = signature.parameters[formal.index];

@@ -321,6 +321,12 @@ Value facet::interface::chooseLevel(Function &f, Emission &emission) {
   return LLVM::CallOp::create(f.b, choice, cap).getResult();
 }
 
+Value facet::interface::highestLevel(Function &f, Emission &emission) {
+  LLVM::LLVMFuncOp choice =
+      emitChoice(emission.constants, emission.loc(), emission.options.levels);
+  return LLVM::CallOp::create(f.b, choice, f.i32(0)).getResult();
+}
+
 std::string facet::interface::emitLevelQuery(Emission &emission) {
   static constexpr StringLiteral name = "facet.level_of";
   ModuleOp module = emission.constants.getModule();

@@ -40,14 +40,16 @@ struct Parameter {
 /// One parameter of a C prototype.
 struct Formal {
   enum Kind {
-    Size,      ///< int64_t dim_M
-    Data,      ///< const facet_bf16 *x, or float alpha
-    Packed,    ///< const void *w
-    Leading,   ///< int64_t ld_x
-    Strides,   ///< const int64_t strides_x[2]
-    Threads,   ///< int threads
-    Target,    ///< void *dst
-    Exec,      ///< const facet_exec *exec
+    Size,    ///< int64_t dim_M
+    Data,    ///< const facet_bf16 *x, or float alpha
+    Packed,  ///< const void *w
+    Leading, ///< int64_t ld_x
+    Strides, ///< const int64_t strides_x[2]
+    Threads, ///< int threads
+    Target,  ///< void *dst
+    Exec,    ///< const facet_exec *exec
+    At, ///< int32_t at, of a local function: the level of packed arrays, −1
+        ///< where they are plain
     TensorsIn, ///< const facet_dltensor *const *in
     TensorsOut ///< facet_dltensor *const *out
   } kind;

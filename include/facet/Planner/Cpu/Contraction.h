@@ -64,6 +64,11 @@ std::optional<unsigned> elementsOf(const Contraction &contraction,
 /// memory.
 std::optional<unsigned> vectorsOfB(const Contraction &contraction);
 
+/// The argument of the kernel that b is, whatever conversions are made of its
+/// elements, when its packed array can hold b's panels: a constant that only this
+/// contraction reads, at plain iterators. Null otherwise.
+mlir::BlockArgument constantOf(const Contraction &contraction);
+
 } // namespace facet::cpu
 
 #endif // FACET_PLANNER_CPU_CONTRACTION_H

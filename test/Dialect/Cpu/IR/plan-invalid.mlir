@@ -40,8 +40,48 @@
 
 // -----
 
-// expected-error @+1 {{a plan has 2 variants; it takes 1}}
+// expected-error @+1 {{the last variant for calls, and no other one, has no guard}}
 #p = #cpu.plan<"x86-64-v4", <[<lanes[0]>]>, <[<loops[0]>]>>
+
+// -----
+
+// expected-error @+1 {{the last variant for calls, and no other one, has no guard}}
+#p = #cpu.plan<"x86-64-v4", <[<lanes[0]>]>, <when [<"M" most 4>] [<loops[0]>]>>
+
+// -----
+
+// expected-error @+1 {{a plan with 0 layouts has 1 variants for packed calls}}
+#p = #cpu.plan<"x86-64-v4", <[<lanes[0]>]>, <packed [<loops[0]>]>>
+
+// -----
+
+// expected-error @+1 {{a plan with 1 layouts has 0 variants for packed calls}}
+#p = #cpu.plan<"x86-64-v4", <[<lanes[0]>]> layouts <1 by <columns = 48, lanes = 16, dot = f32>>>
+
+// -----
+
+// expected-error @+1 {{a guard wants 'M' to be 0 at most; it takes a size and 1 or more}}
+#p = #cpu.guard<"M" most 0>
+
+// -----
+
+// expected-error @+1 {{panels of 40 columns for argument 1 are no whole vectors of 16 elements}}
+#p = #cpu.layout<1 by <columns = 40, lanes = 16, dot = f32>>
+
+// -----
+
+// expected-error @+1 {{a stage reads packed arrays, but its variant is for calls with plain ones}}
+#p = #cpu.variant<[<contraction[0] by <rows = 8, vectors = 3, lanes = 16, row_block = 96, column_block = 768, pack = a, dot = f32, constant = true>>]>
+
+// -----
+
+// expected-error @+1 {{pack = ab, but b is read from its packed array}}
+#p = #cpu.contraction<rows = 8, vectors = 3, lanes = 16, row_block = 96, column_block = 768, pack = ab, dot = f32, constant = true>
+
+// -----
+
+// expected-error @+1 {{prefetch = -1 is negative}}
+#p = #cpu.contraction<rows = 8, vectors = 3, lanes = 16, row_block = 96, column_block = 768, pack = ab, dot = f32, prefetch = -1>
 
 // -----
 

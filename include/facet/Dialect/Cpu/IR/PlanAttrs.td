@@ -51,9 +51,10 @@ def Cpu_ContractionAttr : Cpu_PlanPart<"Contraction", "contraction"> {
     | `depth_block` | elements of the outermost axis of k that panels hold at once; 0: all. Between blocks the sums rest in the result, or in a scratch where a map follows |
     | `pack` | `none`, `a`, `b` or `ab`: what is copied into panels; the rest is read where it is |
     | `dot` | how one step multiplies and adds; groups of several elements (bf16, i16, u8s8, s8u8) need both packed |
-
     | `split` | `m` or `n`: tasks share out the rows or the columns, in whole tiles, and each packs for itself; `none`: one task |
     | `grain` | multiply-adds that a task has at least; there are never more tasks than threads |
+    | `constant` | b is read from its packed array, in the plan's layout of it; `pack` then says nothing of b |
+    | `prefetch` | how many bytes in front of the present step of b the micro-kernel asks for b, into the second-level cache; 0: it does not |
 
     Rows left over go to tiles of fewer rows, columns to one of fewer vectors.
   }];
@@ -62,7 +63,9 @@ def Cpu_ContractionAttr : Cpu_PlanPart<"Contraction", "contraction"> {
                         EnumParameter<Cpu_Pack>:$pack, EnumParameter<Cpu_Dot>:$dot,
                         DefaultValuedParameter<"int64_t", "0">:$depth_block,
                         DefaultValuedParameter<"::facet::cpu::Split", "::facet::cpu::Split::None">:$split,
-                        DefaultValuedParameter<"int64_t", "0">:$grain);
+                        DefaultValuedParameter<"int64_t", "0">:$grain,
+                        DefaultValuedParameter<"bool", "false">:$constant,
+                        DefaultValuedParameter<"int64_t", "0">:$prefetch);
   let assemblyFormat = "`<` struct(params) `>`";
   let extraClassDeclaration = [{
     bool packsA() const { return uint32_t(getPack()) & uint32_t(Pack::A); }
@@ -116,11 +119,50 @@ def Cpu_StageAttr : Cpu_PlanPart<"Stage", "stage"> {
   }]>];
 }
 
-def Cpu_VariantAttr : AttrDef<CpuDialect, "Variant"> {
-  let mnemonic = "variant";
-  let summary = "the stages of a kernel, in order";
-  let parameters = (ins ArrayRefParameter<"::facet::cpu::StageAttr">:$stages);
-  let assemblyFormat = "`<` `[` $stages `]` `>`";
+def Cpu_GuardAttr : Cpu_PlanPart<"Guard", "guard"> {
+  let summary = "which calls a variant is for";
+  let description = [{
+    `#cpu.guard<"M" most 4>`: those whose size M is 4 at most.
+  }];
+  let parameters = (ins StringRefParameter<>:$size, "int64_t":$most);
+  let assemblyFormat = "`<` $size `most` $most `>`";
+}
+
+def Cpu_LayoutAttr : Cpu_PlanPart<"Layout", "layout"> {
+  let summary = "what NAME_pack_w makes of a constant array";
+  let description = [{
+    `#cpu.layout<1 by <columns = 48, lanes = 16, dot = bf16>>` of argument 1: for every
+    batch and outer n one region of panels,
+
+      [n / columns][group of k][columns][k within the group]
+
+    the last panel as many whole vectors of `lanes` wide as it needs. A word is a
+    group of operands of `dot`, 0 behind the last k and the last column. All of k
+    is in a panel, so that every variant may cut it as it likes. Where the dot
+    product takes a shifted, Σ_k b of every column stands behind all panels.
+  }];
+  let parameters = (ins "int64_t":$argument, "int64_t":$columns, "int64_t":$lanes,
+                        EnumParameter<Cpu_Dot>:$dot);
+  let assemblyFormat = "`<` $argument `by` `<` struct($columns, $lanes, $dot) `>` `>`";
+  let extraClassDeclaration = [{
+    /// The number that packed arrays carry; 0 is dense rows.
+    int32_t getTag() const;
+  }];
+}
+
+def Cpu_VariantAttr : Cpu_PlanPart<"Variant", "variant"> {
+  let summary = "the stages of a kernel, in order, for some calls";
+  let description = [{
+    `#cpu.variant<[…]>`, `#cpu.variant<when [<"M" most 4>] […]>`: all guards hold.
+    `#cpu.variant<packed […]>`: of NAME_packed.
+  }];
+  let parameters = (ins DefaultValuedParameter<"bool", "false">:$packed,
+                        OptionalArrayRefParameter<"::facet::cpu::GuardAttr">:$guards,
+                        ArrayRefParameter<"::facet::cpu::StageAttr">:$stages);
+  let hasCustomAssemblyFormat = 1;
+  let builders = [AttrBuilder<(ins "::llvm::ArrayRef<::facet::cpu::StageAttr>":$stages), [{
+    return $_get($_ctxt, false, ::llvm::ArrayRef<::facet::cpu::GuardAttr>(), stages);
+  }]>];
 }
 
 def Cpu_PlanAttr : Cpu_PlanPart<"Plan", "plan"> {
@@ -131,14 +173,28 @@ def Cpu_PlanAttr : Cpu_PlanPart<"Plan", "plan"> {
               row_block = 96, column_block = 768, pack = ab, dot = f32>>, <lanes [2]>]>>
     ```
 
-    The machine's name and the variants; every live op of the kernel is in one stage.
+    The machine's name, the variants and, where there are any, the layouts of
+    constant arrays. A call takes the first variant whose guards hold, NAME_packed
+    among those that are `packed`; the last of each kind has no guard. In each,
+    every live op of the kernel is in one stage.
     Made by the planner, overridden by a schedule, obeyed by the lowering, which
     finds it as the attribute `kernel.plan` of the kernel. The planner's library
     attaches PlanAttrInterface to it.
   }];
   let parameters = (ins StringRefParameter<>:$machine,
-                        ArrayRefParameter<"::facet::cpu::VariantAttr">:$variants);
-  let assemblyFormat = "`<` $machine `,` $variants `>`";
+                        ArrayRefParameter<"::facet::cpu::VariantAttr">:$variants,
+                        OptionalArrayRefParameter<"::facet::cpu::LayoutAttr">:$layouts);
+  let assemblyFormat = "`<` $machine `,` $variants (`layouts` $layouts^)? `>`";
+  let builders = [AttrBuilder<(ins "::llvm::StringRef":$machine,
+                                   "::llvm::ArrayRef<::facet::cpu::VariantAttr>":$variants), [{
+    return $_get($_ctxt, machine, variants, ::llvm::ArrayRef<::facet::cpu::LayoutAttr>());
+  }]>];
+  let extraClassDeclaration = [{
+    /// The variant for calls without a guard that holds.
+    ::facet::cpu::VariantAttr getGeneral(bool packed = false) const;
+    /// The layout of an argument, or null: dense rows.
+    ::facet::cpu::LayoutAttr getLayout(int64_t argument) const;
+  }];
 }
 
 #endif
