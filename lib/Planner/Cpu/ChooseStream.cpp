@@ -130,17 +130,16 @@ StreamAttr cpu::chooseStream(const Stream &stream, const Machine &machine) {
       valueDot = chooseDot(stream.values, machine);
   kernel::SoftmaxOp softmax = stream.softmax;
 
+  // Bytes of a key's row in both operands, of a query's and its sums.
+  int64_t bytes = 4 * std::max<int64_t>(sizes.depth + sizes.columns, 1);
   auto make = [&](int64_t rows, int64_t keyVectors, int64_t valueVectors) {
     auto most = [](int64_t limit, int64_t unit) {
       return std::max<int64_t>(limit / unit, 1) * unit;
     };
     int64_t unit = keyVectors * lanes;
-    int64_t keys = std::min(
-        {mostKeys, machine.cache.l1Bytes / 2 / (4 * rows),
-         machine.cache.l2Bytes / 2 / (4 * (sizes.depth + sizes.columns))});
-    int64_t rowsOfBlock =
-        std::min(mostRows, machine.cache.l2Bytes / 4 /
-                               (4 * (sizes.depth + sizes.columns)));
+    int64_t keys = std::min({mostKeys, machine.cache.l1Bytes / 2 / (4 * rows),
+                             machine.cache.l2Bytes / 2 / bytes});
+    int64_t rowsOfBlock = std::min(mostRows, machine.cache.l2Bytes / 4 / bytes);
     return StreamAttr::get(softmax.getContext(), rows, keyVectors, valueVectors,
                            lanes, most(rowsOfBlock, rows), most(keys, unit),
                            keyDot, valueDot, 0);
@@ -148,8 +147,10 @@ StreamAttr cpu::chooseStream(const Stream &stream, const Machine &machine) {
   StreamAttr best;
   double least = INFINITY;
   int64_t mostInTile = std::min(lanes, std::max<int64_t>(sizes.rows, 1));
+  // Without a fused multiply-add, a product takes a register on its way to its sum.
+  int64_t others = machine.cpu.fma ? 1 : 2;
   auto fits = [&](int64_t rows, int64_t vectors) {
-    return rows * vectors + vectors + 1 <= registers;
+    return rows * vectors + vectors + others <= registers;
   };
   for (int64_t rows = 1; rows <= mostInTile; ++rows)
     for (int64_t k = 1; fits(rows, k); ++k)
