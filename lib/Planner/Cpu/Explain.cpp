@@ -241,7 +241,8 @@ void Explainer::describeChoices(const Contraction &c, ContractionAttr choices,
         cost.blocksOfK > 1
             ? number(int64_t(cost.blocksOfK)) +
                   " blocks; between them the sums rest in " +
-                  (hasEpilogue ? "a scratch, " : "the result, ") +
+                  (hasEpilogue || isFiltered(c) ? "a scratch, "
+                                                : "the result, ") +
                   timeOf(cost.partial)
             : "one block is all of it",
         samePlan && choices.getDepthBlock() == planned.getDepthBlock());
@@ -348,7 +349,8 @@ Explanation::Stage Explainer::describeStream(StageAttr stage,
           " keys",
       "the scores of a tile are " +
           printBytes(double(4 * plan.getRows() * plan.getKeyBlock())) +
-          (stream.isFiltered() ? "; what the filter drops whole is left out"
+          (stream.isFiltered() ? "; what the filter drops whole is left out, "
+                                 "though the time counts it"
                                : ""),
       own && plan.getRowBlock() == own.getRowBlock() &&
           plan.getKeyBlock() == own.getKeyBlock());
