@@ -76,7 +76,7 @@ defm input_name : Value<"input-name", [compile, run, check, bench, explain, fmt]
 defm target : Value<"target", [compile, run, check, bench, explain], grp_target, "LIST",
                     "the target, or levels for one object; 'facet targets' lists them">;
 defm triple : Value<"triple", [compile], grp_target, "TRIPLE", "where the code will run">;
-def define_size : JoinedOrSeparate<["-"], "D", [compile, check, bench, explain]>, Group<grp_target>,
+def define_size : JoinedOrSeparate<["-"], "D", [compile, run, check, bench, explain]>, Group<grp_target>,
                   MetaVarName<"SIZE=VALUES">,
                   HelpText<"fix a size to one of VALUES; '*' keeps the general code: -D M=1,16,*">;
 
@@ -95,6 +95,13 @@ defm threads : Value<"threads", [bench], grp_run, "N", "run on N threads (defaul
 defm gate : Value<"gate", [bench], grp_run, "SHARE", "exit 4 when less than SHARE of the bound is reached">;
 def packed : Switch<"packed", [bench], grp_run, "pack constant operands beforehand">;
 def json : Switch<"json", [run, check, bench, explain, targets, print_config], grp_run, "print JSON">;
+def json_eq : Joined<["--"], "json=", [run]>, Group<grp_run>, MetaVarName<"FILE">, HelpText<"write it to FILE">;
+def stats : Switch<"stats", [run], grp_run, "matrix engine: print where the time went">;
+defm trace : Value<"trace", [run], grp_run, "FILE", "matrix engine: every instruction, for ui.perfetto.dev (or Chrome's .json)">;
+defm html : Value<"html", [run], grp_run, "FILE", "matrix engine: a page with timeline, memory map and roofline">;
+defm explain_one : Value<"explain", [run], grp_run, "QUEUE:PC", "matrix engine: print when one instruction ran and why not earlier">;
+defm window : Value<"window", [run], grp_run, "FROM:TO", "what part of the run --trace, --html and --explain show, in ns">;
+def timing_only : Switch<"timing-only", [run], grp_run, "matrix engine: the time alone, without data; sizes by -D">;
 def schedule : Switch<"schedule", [explain], grp_run, "print the plan as a schedule block">;
 def fmt_check : Switch<"check", [fmt], grp_run, "write nothing; exit 1 when a file is not formatted">;
 def fmt_stdout : Switch<"stdout", [fmt], grp_run, "print the result, leave the file alone">;

@@ -11,10 +11,10 @@
 
 #include "Road.h"
 #include "Planning.h"
+#include "Values.h"
 #include "facet/Driver/CommandLine.h"
 #include "facet/Isa/Container.h"
 #include "facet/Pipelines/Engine.h"
-#include "facet/Sim/Time.h"
 
 using namespace mlir;
 using namespace facet;
@@ -65,17 +65,47 @@ double EngineRoad::flops(const SizeValues &sizes) {
   return 2 * product;
 }
 
-CallResult EngineRoad::call(const SizeValues &sizes, Arguments &arguments,
-                            Workspace &) {
+CallResult EngineRoad::begin(const SizeValues &sizes,
+                             const Arguments &arguments) const {
   CallResult result;
   result.error.axis = -1;
   result.error.kernel = kernel.name.c_str();
+  result.code = FACET_E_TASK;
   if (std::optional<unsigned> broken = promises.firstBroken(sizes, arguments)) {
-    result.code = result.error.code = FACET_E_REQUIRE - int(*broken);
+    result.code = FACET_E_REQUIRE - int(*broken);
     result.error.argument = kernel.promises[*broken].c_str();
-    return result;
+  } else {
+    checkIndices(sizes, arguments, result);
   }
-  result.code = result.error.code = FACET_E_TASK;
+  result.error.code = result.code;
+  return result;
+}
+
+/// Subscripts must lie in range, as nothing on the machine looks at them. Also those
+/// that a condition of the kernel excludes: which these are is not known here.
+void EngineRoad::checkIndices(const SizeValues &sizes,
+                              const Arguments &arguments,
+                              CallResult &result) const {
+  for (auto [param, array] : llvm::zip_equal(kernel.params, arguments)) {
+    std::optional<int64_t> bound = indexBound(kernel, param, sizes);
+    if (!bound || !array)
+      continue;
+    for (int64_t i = 0, count = array->count(); i < count; ++i) {
+      int64_t value = elementAsInteger(*array, i);
+      if (value >= 0 && value < *bound)
+        continue;
+      result.code = FACET_E_INDEX;
+      result.error.argument = param.name.c_str();
+      result.error.found = value;
+      result.error.wanted = *bound;
+      return;
+    }
+  }
+}
+
+bool EngineRoad::makeProgram(const SizeValues &sizes) {
+  program.reset();
+  timed.reset();
   OwningOpRef<ModuleOp> module = ModuleOp::create(func.getLoc());
   OpBuilder builder(module->getBodyRegion());
   auto copy = cast<kernel::FuncOp>(builder.clone(*func));
@@ -85,11 +115,39 @@ CallResult EngineRoad::call(const SizeValues &sizes, Arguments &arguments,
         return planForEngine(simplified, machine, sources, diagnostics);
       });
   if (failed(lowered))
-    return result;
-  FailureOr<Program> program = emitEngineProgram(*lowered, machine);
-  if (failed(program))
-    return result;
+    return false;
+  FailureOr<Program> made = emitEngineProgram(*lowered, machine);
+  if (failed(made))
+    return false;
+  program = std::move(*made);
+  return true;
+}
 
+bool EngineRoad::timeIt(CallResult &result) {
+  timed = sim::timeForResults(*program, results);
+  for (const sim::Finding &finding : timed->findings)
+    diagnostics.error({kernel.name}, finding.message);
+  if (!timed->findings.empty())
+    return false;
+  result.seconds = timed->ns() * 1e-9;
+  result.code = result.error.code = 0;
+  return true;
+}
+
+CallResult EngineRoad::time(const SizeValues &sizes) {
+  CallResult result = begin(sizes, Arguments(kernel.params.size()));
+  if (result.code != FACET_E_TASK || !makeProgram(sizes))
+    return result;
+  if (timeIt(result))
+    outcome = sim::countsOf(*program, *timed);
+  return result;
+}
+
+CallResult EngineRoad::call(const SizeValues &sizes, Arguments &arguments,
+                            Workspace &) {
+  CallResult result = begin(sizes, arguments);
+  if (result.code != FACET_E_TASK || !makeProgram(sizes))
+    return result;
   std::vector<std::vector<uint8_t>> memory(program->buffers.size());
   auto forEach = [&](llvm::function_ref<void(Array &, size_t)> visit) {
     for (size_t i = 0; i < program->buffers.size(); ++i)
@@ -102,10 +160,10 @@ CallResult EngineRoad::call(const SizeValues &sizes, Arguments &arguments,
     if (program->buffers[i].kind != BufferKind::Out)
       memory[i] = array.bytes;
   });
-  sim::RunResult run = sim::runProgram(*program, memory);
-  if (!run.ok()) {
+  outcome = sim::runProgram(*program, memory);
+  if (!outcome.ok()) {
     (void)writeProgram(*program);
-    reportFindings(*program, run, kernel.name, diagnostics);
+    reportFindings(*program, outcome, kernel.name, diagnostics);
     return result;
   }
   forEach([&](Array &array, size_t i) {
@@ -113,12 +171,23 @@ CallResult EngineRoad::call(const SizeValues &sizes, Arguments &arguments,
     if (kind == BufferKind::Out || kind == BufferKind::InOut)
       array.bytes = memory[i];
   });
-  sim::TimeResult time = sim::timeProgram(*program);
-  for (const sim::Finding &finding : time.findings)
-    diagnostics.error({kernel.name}, finding.message);
-  if (!time.findings.empty())
-    return result;
-  result.seconds = time.ns() * 1e-9;
-  result.code = result.error.code = 0;
+  timeIt(result);
   return result;
+}
+
+bool EngineRoad::write(const sim::ResultOptions &options) {
+  if (!program)
+    return false;
+  (void)writeProgram(*program); // results name its build id
+  writeResults(*program, kernel.name, options, outcome,
+               timed ? &*timed : nullptr, diagnostics);
+  return true;
+}
+
+std::pair<double, StringRef> EngineRoad::bound() const {
+  if (!program || !timed || !timed->ok())
+    return {0, ""};
+  sim::Report report = sim::makeReport(*program, *timed, kernel.name);
+  return {report.ns(report.bound()) * 1e-9,
+          report.resources[report.limit].name};
 }

@@ -8,6 +8,7 @@
 #include "Promises.h"
 #include "Sources.h"
 #include "facet/Machine/Machine.h"
+#include "facet/Sim/Results.h"
 
 namespace facet {
 
@@ -50,18 +51,41 @@ public:
         promises(func, kernel), diagnostics(diagnostics) {}
   CallResult call(const SizeValues &sizes, Arguments &arguments,
                   Workspace &workspace) override;
+  /// Only the time, without data. A promise about arguments is not looked at.
+  CallResult time(const SizeValues &sizes);
+  /// Says what results will be asked for, so that calls record them.
+  void record(const sim::ResultOptions &options) { results = options; }
+  /// Writes results of the last call or time. False: there was none to write of.
+  bool write(const sim::ResultOptions &options);
+  /// The bound of the last program, in s, and its resource; 0 when not known.
+  std::pair<double, llvm::StringRef> bound() const;
   double flops(const SizeValues &sizes) override;
+  /// Of the matmuls of the last call, two for each multiply-add.
+  double operations() const { return 2 * double(outcome.multiplyAdds); }
   bool takes(const SizeValues &sizes) const override {
     return !llvm::is_contained(sizes, 0);
   }
 
 private:
+  /// Refused by a promise, or begun: then FACET_E_TASK.
+  CallResult begin(const SizeValues &sizes, const Arguments &arguments) const;
+  void checkIndices(const SizeValues &sizes, const Arguments &arguments,
+                    CallResult &result) const;
+  bool makeProgram(const SizeValues &sizes);
+  bool timeIt(CallResult &result);
+
   kernel::FuncOp func;
   const HostKernel &kernel;
   const Machine &machine;
   const Sources &sources; ///< for its schedules
   Promises promises;
   Diagnostics &diagnostics;
+  sim::ResultOptions results;
+
+  // Of the last call.
+  std::optional<Program> program;
+  sim::RunResult outcome;
+  std::optional<sim::TimeResult> timed;
 };
 
 /// The matrix engine that --target names, by name or path: nothing when it names

@@ -14,6 +14,7 @@
 
 #include "Call.h"
 #include "Crash.h"
+#include "EngineResults.h"
 #include "Kernels.h"
 #include "MlirDiagnostics.h"
 #include "Road.h"
@@ -21,9 +22,12 @@
 #include "Summary.h"
 #include "Values.h"
 #include "facet/Driver/Outputs.h"
+#include "facet/Driver/SizeBindings.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
+
+#include <deque>
 
 using namespace mlir;
 using namespace facet;
@@ -36,30 +40,44 @@ struct Binding {
   StringRef name, value;
 };
 
+/// What is to be told about a run.
+struct Asked {
+  std::optional<std::string> json; ///< a file, `-`: standard output
+  bool timingOnly = false;         ///< no data: a matrix engine
+  sim::ResultOptions engine;
+};
+
 /// The bindings of one run, sorted out against the kernel.
 class Run {
 public:
-  Run(const HostKernel &kernel, Invocation &invocation)
+  Run(const HostKernel &kernel, Invocation &invocation, Asked asked)
       : kernel(kernel), invocation(invocation),
-        diagnostics(invocation.diagnostics), sources(kernel.params.size()),
-        stores(kernel.params.size()), arguments(kernel.params.size()) {}
+        diagnostics(invocation.diagnostics), asked(std::move(asked)),
+        sources(kernel.params.size()), stores(kernel.params.size()),
+        arguments(kernel.params.size()) {}
 
   /// Reads the bindings and files, finds the sizes, fills the arguments.
   bool prepare(ArrayRef<Binding> bindings);
   /// Calls the kernel and reports.
   ExitCode call(Road &road);
+  /// The same on a matrix engine, with what else was asked for about it.
+  ExitCode callEngine(EngineRoad &road);
 
 private:
   bool sortOut(ArrayRef<Binding> bindings);
   bool sortOut(const Binding &binding);
   bool readFile(unsigned param);
-  ExitCode report(const CallResult &result, double flops);
-  void reportText(const CallResult &result, double flops);
-  void reportJson(const CallResult &result, double flops);
+  void refuse(const CallResult &result);
+  bool store();
+  bool isStandardOutputTaken() const;
+  void reportText(const CallResult &result, double flops,
+                  const std::string &near);
+  std::string jsonText(const CallResult &result, double flops);
 
   const HostKernel &kernel;
   Invocation &invocation;
   Diagnostics &diagnostics;
+  Asked asked;
   std::vector<std::optional<ValueSource>> sources; ///< by parameter: inputs
   std::vector<std::string>
       stores;                     ///< by parameter: file of an output, or empty
@@ -135,8 +153,15 @@ bool Run::sortOut(ArrayRef<Binding> bindings) {
   bool good = true;
   for (const Binding &binding : bindings)
     good &= sortOut(binding);
-  if (!good)
+  if (asked.timingOnly)
+    for (auto [i, param] : llvm::enumerate(kernel.params))
+      if (sources[i] || !stores[i].empty())
+        diagnostics.error({}, "'" + param.name +
+                                  "' is given, with --timing-only none is");
+  if (!good || diagnostics.hasErrors())
     return false;
+  if (asked.timingOnly)
+    return true;
   SmallVector<StringRef> missing;
   for (auto [i, param] : llvm::enumerate(kernel.params))
     if (param.isInput() && !sources[i])
@@ -184,6 +209,8 @@ bool Run::prepare(ArrayRef<Binding> bindings) {
   if (!solved)
     return false;
   sizes = std::move(*solved);
+  if (asked.timingOnly)
+    return true;
 
   facet::Random random(invocation.line.number(OPT_seed, 1, 0, diagnostics));
   for (auto [i, param] : llvm::enumerate(kernel.params)) {
@@ -201,6 +228,11 @@ bool Run::prepare(ArrayRef<Binding> bindings) {
 // Calling
 //===----------------------------------------------------------------------===//
 
+void Run::refuse(const CallResult &result) {
+  if (!diagnostics.hasErrors())
+    diagnostics.error({}, "the call was refused: " + describe(result, kernel));
+}
+
 ExitCode Run::call(Road &road) {
   uint64_t repeat = invocation.line.number(OPT_repeat, 1, 1, diagnostics);
   Workspace workspace;
@@ -210,33 +242,75 @@ ExitCode Run::call(Road &road) {
     arguments = given; // an inout begins with its old value every time
     CallResult result = road.call(sizes, arguments, workspace);
     if (result.code != 0) {
-      if (!diagnostics.hasErrors())
-        diagnostics.error({},
-                          "the call was refused: " + describe(result, kernel));
+      refuse(result);
       return ExitCode::Rejected;
     }
     if (i == 0 || result.seconds < best.seconds)
       best = result;
   }
-  return report(best, road.flops(sizes));
+  if (!store())
+    return ExitCode::Rejected;
+  std::string json = jsonText(best, road.flops(sizes));
+  if (!asked.json)
+    reportText(best, road.flops(sizes), "");
+  else if (*asked.json == "-")
+    llvm::outs() << json;
+  else
+    (void)sim::writeFile(*asked.json, json, diagnostics);
+  return ExitCode::Ok;
 }
 
-ExitCode Run::report(const CallResult &result, double flops) {
+ExitCode Run::callEngine(EngineRoad &road) {
+  road.record(asked.engine);
+  Workspace workspace;
+  CallResult result = asked.timingOnly ? road.time(sizes)
+                                       : road.call(sizes, arguments, workspace);
+  if (result.code != 0) {
+    refuse(result);
+    road.write(asked.engine); // what was found is a result as well
+    return ExitCode::Rejected;
+  }
+  if (!asked.timingOnly && !store())
+    return ExitCode::Rejected;
+  llvm::Expected<llvm::json::Value> about =
+      llvm::json::parse(jsonText(result, road.operations()));
+  assert(about && "we wrote it");
+  asked.engine.about = std::move(*about->getAsObject());
+  if (!isStandardOutputTaken()) {
+    auto [bound, resource] = road.bound();
+    std::string near;
+    if (bound > 0)
+      near = llvm::formatv(", {0:f1} % of it the bound of {1}",
+                           100 * bound / result.seconds, resource);
+    reportText(result, road.operations(), near);
+    if (asked.engine.stats || asked.engine.explainPc >= 0)
+      llvm::outs() << "\n";
+  }
+  road.write(asked.engine);
+  return diagnostics.hasErrors() ? ExitCode::Rejected : ExitCode::Ok;
+}
+
+/// Results that were asked for as files.
+bool Run::store() {
   Outputs outputs;
   for (auto [i, file] : llvm::enumerate(stores))
     if (!file.empty())
       if (std::string *contents = outputs.add(file, {}, diagnostics))
         *contents = writeNpy(*arguments[i]);
-  if (diagnostics.hasErrors() || !outputs.commit(diagnostics))
-    return ExitCode::Rejected;
-  if (invocation.line.has(OPT_json))
-    reportJson(result, flops);
-  else if (!llvm::is_contained(stores, "-"))
-    reportText(result, flops);
-  return ExitCode::Ok;
+  return !diagnostics.hasErrors() && outputs.commit(diagnostics);
 }
 
-void Run::reportText(const CallResult &result, double flops) {
+/// By an array or by a file about the run; lines for people are no trouble.
+bool Run::isStandardOutputTaken() const {
+  const sim::ResultOptions &engine = asked.engine;
+  return llvm::is_contained(stores, "-") || asked.json == "-" ||
+         engine.trace == "-" || engine.html == "-";
+}
+
+void Run::reportText(const CallResult &result, double flops,
+                     const std::string &near) {
+  if (isStandardOutputTaken())
+    return;
   llvm::raw_ostream &os = llvm::outs();
   os << kernel.name << ":";
   for (auto [name, value] : llvm::zip_equal(kernel.sizes, sizes))
@@ -244,7 +318,9 @@ void Run::reportText(const CallResult &result, double flops) {
   os << (sizes.empty() ? " " : ", ") << timeText(result.seconds);
   if (flops > 0 && result.seconds > 0)
     os << llvm::formatv(", {0:g3} GFLOP/s", flops / result.seconds * 1e-9);
-  os << "\n";
+  os << near << "\n";
+  if (asked.timingOnly)
+    return;
   for (unsigned i : outputsOf(kernel)) {
     os << kernel.params[i].name << ": ";
     if (stores[i].empty())
@@ -254,26 +330,30 @@ void Run::reportText(const CallResult &result, double flops) {
   }
 }
 
-void Run::reportJson(const CallResult &result, double flops) {
-  llvm::json::OStream out(llvm::outs(), /*IndentSize=*/2);
+std::string Run::jsonText(const CallResult &result, double flops) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  llvm::json::OStream out(os, /*IndentSize=*/2);
   out.object([&] {
     out.attribute("flops", flops);
     out.attribute("kernel", kernel.name);
-    out.attributeObject("results", [&] {
-      for (unsigned i : outputsOf(kernel))
-        out.attributeObject(kernel.params[i].name, [&] {
-          summaryJson(*arguments[i], out);
-          if (!stores[i].empty())
-            out.attribute("file", stores[i]);
-        });
-    });
+    if (!asked.timingOnly)
+      out.attributeObject("results", [&] {
+        for (unsigned i : outputsOf(kernel))
+          out.attributeObject(kernel.params[i].name, [&] {
+            summaryJson(*arguments[i], out);
+            if (!stores[i].empty())
+              out.attribute("file", stores[i]);
+          });
+      });
     out.attribute("seconds", result.seconds);
     out.attributeObject("sizes", [&] {
       for (auto [name, value] : llvm::zip_equal(kernel.sizes, sizes))
         out.attribute(name, value);
     });
   });
-  llvm::outs() << "\n";
+  os << "\n";
+  return text;
 }
 
 //===----------------------------------------------------------------------===//
@@ -297,11 +377,34 @@ static void splitInputs(ArrayRef<std::string> inputs,
   }
 }
 
+/// `-D M=512` is `M=512`: one value, so that there is one call. `texts` keeps the
+/// values.
+static void addSizes(Invocation &invocation, std::deque<std::string> &texts,
+                     SmallVectorImpl<Binding> &bindings) {
+  for (const SizeBinding &size : parseSizeBindings(
+           invocation.line.values(OPT_define_size), invocation.diagnostics)) {
+    if (size.general || size.values.size() != 1) {
+      invocation.diagnostics.error({}, "'-D " + size.name +
+                                           "': run makes one call and takes "
+                                           "one value");
+      continue;
+    }
+    StringRef name = texts.emplace_back(size.name);
+    bindings.push_back(
+        {name, texts.emplace_back(llvm::itostr(size.values[0]))});
+  }
+}
+
 ExitCode facet::runRun(Invocation &invocation) {
   Diagnostics &diagnostics = invocation.diagnostics;
-  std::vector<std::string> files;
+  std::vector<std::string> inputs = invocation.line.inputs(), files;
+  Asked asked;
+  asked.json = takeJsonFile(invocation.line, inputs);
+  asked.timingOnly = invocation.line.has(OPT_timing_only);
+  std::deque<std::string> texts;
   SmallVector<Binding> bindings;
-  splitInputs(invocation.line.inputs(), files, bindings);
+  splitInputs(inputs, files, bindings);
+  addSizes(invocation, texts, bindings);
   invocation.line.number(OPT_seed, 1, 0, diagnostics);
   invocation.line.number(OPT_repeat, 1, 1, diagnostics);
   if (files.empty())
@@ -309,6 +412,11 @@ ExitCode facet::runRun(Invocation &invocation) {
   if (diagnostics.hasErrors())
     return ExitCode::Usage;
   std::optional<Machine> engine = engineMachine(invocation);
+  if (diagnostics.hasErrors())
+    return ExitCode::NotAvailable;
+  asked.engine = engineResults(invocation, engine.has_value(), asked.json);
+  if (diagnostics.hasErrors())
+    return ExitCode::Usage;
   TargetList targets;
   if (!engine)
     targets = chooseHostTargets(invocation);
@@ -331,12 +439,12 @@ ExitCode facet::runRun(Invocation &invocation) {
   keepOnly(func); // the others need no code
 
   HostKernel kernel(func);
-  Run run(kernel, invocation);
+  Run run(kernel, invocation, std::move(asked));
   if (!run.prepare(bindings))
     return ExitCode::Rejected;
   if (engine) {
     EngineRoad road(func, kernel, *engine, *sources, diagnostics);
-    return run.call(road);
+    return run.callEngine(road);
   }
   ExitCode code = ExitCode::Ok;
   std::unique_ptr<Loaded> loaded =

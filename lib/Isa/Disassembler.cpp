@@ -312,7 +312,9 @@ static void printBuffer(llvm::raw_ostream &os, const Buffer &b) {
   printData(os, b.data);
 }
 
-void facet::disassemble(const Program &program, llvm::raw_ostream &os) {
+void facet::disassemble(
+    const Program &program, llvm::raw_ostream &os,
+    llvm::function_ref<std::string(unsigned queue, unsigned pc)> comment) {
   os << ".program 1\n";
   printMachine(os, program.machine);
   for (const auto &[key, value] : program.notes)
@@ -343,6 +345,9 @@ void facet::disassemble(const Program &program, llvm::raw_ostream &os) {
       const Instruction &i = queue.code[pc];
       if (i.op() == Opcode::End && depth > 1)
         --depth;
+      if (comment)
+        if (std::string text = comment(q, unsigned(pc)); !text.empty())
+          os.indent(2 * depth) << "// " << text << '\n';
       os.indent(2 * depth);
       ::printInstruction(os, program, queue, i, queue.locations[pc]);
       os << '\n';

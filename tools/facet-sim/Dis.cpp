@@ -4,9 +4,11 @@
 //   facet-sim dis p.engine > p.s
 //
 // Text is taken as well, so that dis also brings a text into canonical form.
+// --source adds the kernel's lines as comments.
 //
 //===----------------------------------------------------------------------===//
 
+#include "SourceListing.h"
 #include "Verbs.h"
 
 #include "facet/Isa/Assembler.h"
@@ -17,7 +19,11 @@ using namespace facet;
 
 int sim::runDis(const Verb &verb, llvm::ArrayRef<llvm::StringRef> args) {
   FileArguments files;
-  if (int code = parseFiles(verb, args, 1, files))
+  bool withSource = false;
+  auto option = [&](llvm::StringRef arg) {
+    return withSource |= arg == "--source";
+  };
+  if (int code = parseFiles(verb, args, 1, files, option))
     return code;
   Diagnostics diags;
   std::optional<Program> program = readProgramOrText(files.files[0], diags);
@@ -25,7 +31,10 @@ int sim::runDis(const Verb &verb, llvm::ArrayRef<llvm::StringRef> args) {
     return report(diags);
   std::string text;
   llvm::raw_string_ostream os(text);
-  disassemble(*program, os);
+  if (withSource)
+    printWithSource(*program, files.files[0], os, diags);
+  else
+    disassemble(*program, os);
   (void)writeFile(files.output, text, diags);
   return report(diags);
 }

@@ -10,15 +10,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "Npy.h"
-#include "Results.h"
 #include "Verbs.h"
 
 #include "facet/Isa/Check.h"
 #include "facet/Isa/Container.h"
 #include "facet/Sim/Race.h"
-#include "facet/Sim/Simulator.h"
 
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace facet;
 using llvm::StringRef;
@@ -45,8 +44,10 @@ static int parse(const sim::Verb &verb, llvm::ArrayRef<StringRef> args,
         i + 1 == args.size())
       return usageError(verb, arg + " wants a value");
     if (sim::isResultOption(arg)) {
-      if (int code = parseResultOption(verb, arg, args[++i], result.results))
-        return code;
+      std::string wrong =
+          sim::parseResultOption(arg, args[++i], result.results);
+      if (!wrong.empty())
+        return usageError(verb, wrong);
     } else if (arg == "--machine")
       result.machine = args[++i];
     else if (arg == "--stats")
@@ -87,7 +88,8 @@ static int parse(const sim::Verb &verb, llvm::ArrayRef<StringRef> args,
   }
   if (result.program.empty())
     return usageError(verb, "want a program");
-  return checkResultOptions(verb, result.results);
+  std::string wrong = sim::checkResultOptions(result.results);
+  return wrong.empty() ? 0 : usageError(verb, wrong);
 }
 
 /// Which file goes with which buffer; in and out.
@@ -179,6 +181,17 @@ static bool readInputs(const Program &program, const Files &files,
   return !diags.hasErrors();
 }
 
+/// What was asked for, else one line: the time.
+static void writeAll(const Arguments &arguments, const Program &program,
+                     const sim::RunResult &result, const sim::TimeResult *time,
+                     Diagnostics &diags) {
+  sim::writeResults(program, arguments.program, arguments.results, result, time,
+                    diags);
+  if (time && time->ok() && !sim::takesStandardOutput(arguments.results))
+    llvm::outs() << llvm::formatv("{0:f1} ns, {1} cycles\n", time->ns(),
+                                  time->cycles);
+}
+
 /// Without data: no files, no outputs.
 static int timeOnly(const Arguments &arguments, const Program &program,
                     Diagnostics &diags) {
@@ -190,8 +203,7 @@ static int timeOnly(const Arguments &arguments, const Program &program,
   sim::TimeResult time = timeForResults(program, arguments.results);
   sim::RunResult result = sim::countsOf(program, time);
   reportFindings(program, result, arguments.program, diags);
-  writeResults(program, arguments.program, arguments.results, result, &time,
-               diags);
+  writeAll(arguments, program, result, &time, diags);
   return sim::report(diags);
 }
 
@@ -249,7 +261,6 @@ int sim::runRun(const Verb &verb, llvm::ArrayRef<StringRef> args) {
   std::optional<TimeResult> time;
   if (result.ok())
     time = timeForResults(*program, arguments.results);
-  writeResults(*program, arguments.program, arguments.results, result,
-               time ? &*time : nullptr, diags);
+  writeAll(arguments, *program, result, time ? &*time : nullptr, diags);
   return report(diags);
 }

@@ -11,7 +11,7 @@
 #ifndef FACET_TOOLS_FACET_SIM_VERBS_H
 #define FACET_TOOLS_FACET_SIM_VERBS_H
 
-#include "facet/Isa/Program.h"
+#include "facet/Sim/Results.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -54,12 +54,6 @@ std::optional<std::string> readFile(llvm::StringRef file, Diagnostics &diags);
 /// A program from a `.engine` file, or from text when it has no magic number.
 std::optional<Program> readProgramOrText(llvm::StringRef file,
                                          Diagnostics &diags);
-
-/// Writes a file whole or not at all; `-` is standard output.
-bool writeFile(llvm::StringRef file, llvm::StringRef bytes, Diagnostics &diags);
-bool writeFile(llvm::StringRef file,
-               llvm::function_ref<void(llvm::raw_ostream &)> write,
-               Diagnostics &diags);
 
 /// Prints what was collected to standard error; 1 when there was an error.
 int report(const Diagnostics &diags);

@@ -23,7 +23,8 @@ using llvm::StringRef;
 
 static const Verb verbs[] = {
     {"as", "assembles text into a program", "FILE.s -o FILE.engine", runAs},
-    {"dis", "prints a program as text", "FILE.engine [-o FILE.s]", runDis},
+    {"dis", "prints a program as text", "FILE.engine [--source] [-o FILE.s]",
+     runDis},
     {"info", "says what a program is", "FILE.engine [--json] [-o FILE]",
      runInfo},
     {"run", "runs a program and reports what it does wrong",
@@ -82,25 +83,6 @@ std::optional<Program> sim::readProgramOrText(StringRef file,
     return readProgram(raw, file, diags);
   StringRef text = diags.addBuffer(file, std::move(*bytes));
   return assemble(text, file, diags);
-}
-
-bool sim::writeFile(StringRef file, StringRef bytes, Diagnostics &diags) {
-  return writeFile(file, [&](llvm::raw_ostream &os) { os << bytes; }, diags);
-}
-
-bool sim::writeFile(StringRef file,
-                    llvm::function_ref<void(llvm::raw_ostream &)> write,
-                    Diagnostics &diags) {
-  auto failed = llvm::writeToOutput(file, [&](llvm::raw_ostream &os) {
-    write(os);
-    return llvm::Error::success();
-  });
-  if (!failed)
-    return true;
-  diags.error({file.str()},
-              "cannot be written: " +
-                  StringRef(llvm::toString(std::move(failed))).lower());
-  return false;
 }
 
 int sim::report(const Diagnostics &diags) {

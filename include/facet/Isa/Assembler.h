@@ -16,6 +16,8 @@
 
 #include "facet/Isa/Program.h"
 
+#include "llvm/ADT/STLFunctionalExtras.h"
+
 namespace facet {
 
 /// Assembles a text. `.machine "name"` is resolved by loadMachine. Errors carry
@@ -24,7 +26,11 @@ namespace facet {
 std::optional<Program> assemble(llvm::StringRef text, llvm::StringRef file,
                                 Diagnostics &diags);
 
-void disassemble(const Program &program, llvm::raw_ostream &os);
+/// `comment` may give a comment, without its slashes, for the line before an
+/// instruction; "" for none.
+void disassemble(const Program &program, llvm::raw_ostream &os,
+                 llvm::function_ref<std::string(unsigned queue, unsigned pc)>
+                     comment = nullptr);
 
 /// One instruction without loops' indentation, as messages and traces show it.
 std::string printInstruction(const Program &program, unsigned queue,

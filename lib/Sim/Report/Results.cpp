@@ -1,4 +1,4 @@
-//===- Results.cpp - what facet-sim run writes about a run ----------------===//
+//===- Results.cpp - what a run of a program leaves -----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //   --stats            one screen on standard output
@@ -8,14 +8,14 @@
 //   --html FILE        a page with timeline, memory map and roofline
 //   --explain QUEUE:PC one instruction
 //
-// Without any of them, one line: the time. With several, the program is timed
-// once.
+// With several of them the program is timed once.
 //
 //===----------------------------------------------------------------------===//
 
-#include "Results.h"
+#include "facet/Sim/Results.h"
 
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace facet;
 using namespace facet::sim;
@@ -46,22 +46,21 @@ static bool parseInstruction(StringRef text, ResultOptions &options) {
   return false;
 }
 
-int sim::parseResultOption(const Verb &verb, StringRef option, StringRef value,
-                           ResultOptions &options) {
+std::string sim::parseResultOption(StringRef option, StringRef value,
+                                   ResultOptions &options) {
   if (option == "--window") {
     if (!parseWindow(value, options.window))
-      return usageError(verb,
-                        "--window wants FROM:TO in ns, got '" + value + "'");
+      return ("--window wants FROM:TO in ns, got '" + value + "'").str();
   } else if (option == "--explain") {
     if (!parseInstruction(value, options))
-      return usageError(verb, "--explain wants QUEUE:PC, as tensor:3, got '" +
-                                  value + "'");
+      return ("--explain wants QUEUE:PC, as tensor:3, got '" + value + "'")
+          .str();
   } else {
     (option == "--json"    ? options.json
      : option == "--trace" ? options.trace
                            : options.html) = value;
   }
-  return 0;
+  return "";
 }
 
 /// Standard output takes one thing.
@@ -76,10 +75,14 @@ static bool wantsSpans(const ResultOptions &options) {
          !options.trace.empty() || !options.html.empty();
 }
 
-int sim::checkResultOptions(const Verb &verb, const ResultOptions &options) {
-  if (standardOutputs(options) > 1)
-    return usageError(verb, "more than one result is to go to standard output");
-  return 0;
+bool sim::takesStandardOutput(const ResultOptions &options) {
+  return standardOutputs(options) > 0;
+}
+
+std::string sim::checkResultOptions(const ResultOptions &options) {
+  return standardOutputs(options) > 1
+             ? "more than one result is to go to standard output"
+             : "";
 }
 
 /// Spans and shares are some 100 bytes for each instruction and each engine of a
@@ -99,14 +102,34 @@ TimeResult sim::timeForResults(const Program &program,
   return timeProgram(program, recorded);
 }
 
+bool sim::writeFile(StringRef file, StringRef bytes, Diagnostics &diags) {
+  return writeFile(file, [&](llvm::raw_ostream &os) { os << bytes; }, diags);
+}
+
+bool sim::writeFile(StringRef file,
+                    llvm::function_ref<void(llvm::raw_ostream &)> write,
+                    Diagnostics &diags) {
+  auto failed = llvm::writeToOutput(file, [&](llvm::raw_ostream &os) {
+    write(os);
+    return llvm::Error::success();
+  });
+  if (!failed)
+    return true;
+  diags.error({file.str()},
+              "cannot be written: " +
+                  StringRef(llvm::toString(std::move(failed))).lower());
+  return false;
+}
+
 static void writeTrace(const Program &program, const ResultOptions &options,
                        const TimeResult &time, StringRef file,
                        Diagnostics &diags) {
   std::string bytes;
   llvm::raw_string_ostream os(bytes);
   std::string leftOut =
-      (options.trace.ends_with(".json") ? writeChromeTrace : writePerfetto)(
-          program, time, options.window, os);
+      (StringRef(options.trace).ends_with(".json")
+           ? writeChromeTrace
+           : writePerfetto)(program, time, options.window, os);
   if (writeFile(options.trace, bytes, diags) && !leftOut.empty())
     diags.remark("", {file.str()}, leftOut);
 }
@@ -146,6 +169,8 @@ void sim::writeResults(const Program &program, StringRef file,
     if (report)
       for (auto &entry : reportToJson(*report))
         object[entry.first] = std::move(entry.second);
+    for (const auto &entry : options.about)
+      object[entry.first] = entry.second;
     (void)writeFile(
         options.json,
         llvm::formatv("{0:2}\n", llvm::json::Value(std::move(object))).str(),
@@ -170,7 +195,4 @@ void sim::writeResults(const Program &program, StringRef file,
     writeHtml(program, *time, *report, options.window, os);
     (void)writeFile(options.html, bytes, diags);
   }
-  if (!standardOutputs(options))
-    llvm::outs() << llvm::formatv("{0:f1} ns, {1} cycles\n", time->ns(),
-                                  time->cycles);
 }
