@@ -29,8 +29,11 @@ namespace {
 
 class Counters {
 public:
-  Counters(const Machine &machine, unsigned reserved)
-      : machine(machine), semaphores(machine.semaphore.count), used(reserved) {
+  /// `saves`: registers that served before come before fresh ones, which may still
+  /// get any depth.
+  Counters(const Machine &machine, unsigned reserved, bool saves)
+      : machine(machine), saves(saves), semaphores(machine.semaphore.count),
+        used(reserved) {
     for (unsigned i = 0; i < reserved && i < semaphores.size(); ++i)
       semaphores[i].freeFrom = INT_MAX;
   }
@@ -53,6 +56,7 @@ private:
     int freeFrom = -1;
   };
   const Machine &machine;
+  bool saves;
   std::vector<Semaphore> semaphores;
   std::array<std::array<RingRegister, numRings>, numEngines> registers;
   unsigned used;
@@ -158,8 +162,9 @@ bool Counters::takeRegisters(Ring &ring, int64_t depth, Engine &missing) {
       auto run = all.slice(first, count);
       if (!llvm::all_of(run, isFree))
         continue;
-      size_t again = llvm::count_if(
-          run, [](const RingRegister &r) { return r.freeFrom >= 0; });
+      size_t again = llvm::count_if(run, [&](const RingRegister &r) {
+        return saves ? r.freeFrom < 0 : r.freeFrom >= 0;
+      });
       if (!best || std::pair(again, first) < *best)
         best = {again, first};
     }
@@ -204,18 +209,31 @@ LogicalResult Counters::giveRegisters(Ring &ring) {
     }
     registers = before;
   }
+  // More slots than asked for, where they are small.
+  constexpr int64_t smallBytes = 16384;
+  TileType tile = ring.type().getTile();
+  for (int64_t depth = ring.slots() + 1;
+       depth <= ring.rounds && tile.getMemory() == Memory::Sbuf &&
+       depth * tile.getRowBytes() <= smallBytes;
+       ++depth) {
+    if (takeRegisters(ring, depth, missing)) {
+      ring.most = depth;
+      return success();
+    }
+    registers = before;
+  }
   return ring.op.emitOpError("finds no ")
          << window << " ring registers side by side on " << engineName(missing)
          << ": of its " << numRings
          << " others are taken in its stages or by rings of other depths";
 }
 
-LogicalResult engine::giveCounters(Rings &rings, const Machine &machine,
-                                   unsigned &numSemaphores) {
+static LogicalResult tryCounters(Rings &rings, const Machine &machine,
+                                 unsigned &numSemaphores, bool saves) {
   int lastStage = -1;
   for (auto &[key, ring] : rings)
     lastStage = std::max(lastStage, ring.lastStage);
-  Counters counters(machine, numSemaphores);
+  Counters counters(machine, numSemaphores, saves);
   for (int stage = 0; stage <= lastStage; ++stage)
     for (auto &[key, ring] : rings)
       if (ring.firstStage == stage && (failed(counters.giveRegisters(ring)) ||
@@ -223,4 +241,22 @@ LogicalResult engine::giveCounters(Rings &rings, const Machine &machine,
         return failure();
   numSemaphores = counters.numSemaphores();
   return success();
+}
+
+LogicalResult engine::giveCounters(Rings &rings, const Machine &machine,
+                                   unsigned &numSemaphores) {
+  if (rings.empty())
+    return success();
+  {
+    ScopedDiagnosticHandler quiet(rings.begin()->second.op.getContext(),
+                                  [](mlir::Diagnostic &) { return success(); });
+    Rings first = rings;
+    unsigned used = numSemaphores;
+    if (succeeded(tryCounters(first, machine, used, /*saves=*/false))) {
+      rings = std::move(first);
+      numSemaphores = used;
+      return success();
+    }
+  }
+  return tryCounters(rings, machine, numSemaphores, /*saves=*/true);
 }

@@ -73,7 +73,8 @@ struct Ring {
   /// Most slots that hold something at once when the text runs from top to bottom:
   /// with fewer its queues may block each other.
   int64_t least = 1;
-  /// Slots that it gets, at most its depth.
+  /// Slots that it gets: at most its depth, or a few more where only registers of
+  /// more are left.
   int64_t most = 0;
   std::vector<Cursor> cursors;
   /// Stages (between barriers) of its first and last use.
