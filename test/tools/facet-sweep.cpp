@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // facet-sweep FIRST COUNT
+// facet-sweep --print FIRST COUNT     the kernels and their sizes, a line of JSON each
 //
 // For each seed: a generated kernel, compiled in both forms of the reference
 // road, run at its sizes on random data with special values among them; every
@@ -20,6 +21,7 @@
 
 #include "mlir/IR/Verifier.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <random>
@@ -339,7 +341,31 @@ bool Sweep::run(uint64_t seed) {
 
 } // namespace
 
+/// One line for each kernel: {"seed": 7, "source": "…", "sizes": {"M": [3, 0]}}.
+static int print(uint64_t first, uint64_t count) {
+  for (uint64_t seed = first; seed < first + count; ++seed) {
+    GeneratedKernel kernel = generateKernel(seed);
+    llvm::json::Object sizes;
+    for (const auto &run : kernel.runs)
+      for (const auto &[name, value] : run) {
+        llvm::json::Value &list = sizes[name];
+        if (!list.getAsArray())
+          list = llvm::json::Array();
+        list.getAsArray()->push_back(value);
+      }
+    llvm::outs() << llvm::json::Value(
+                        llvm::json::Object{{"seed", int64_t(seed)},
+                                           {"source", kernel.source},
+                                           {"sizes", std::move(sizes)}})
+                 << "\n";
+  }
+  return 0;
+}
+
 int main(int argc, char **argv) {
+  if (argc > 3 && llvm::StringRef(argv[1]) == "--print")
+    return print(strtoull(argv[2], nullptr, 10),
+                 strtoull(argv[3], nullptr, 10));
   uint64_t first = argc > 1 ? strtoull(argv[1], nullptr, 10) : 1;
   uint64_t count = argc > 2 ? strtoull(argv[2], nullptr, 10) : 100;
   mlir::DialectRegistry registry;
