@@ -60,11 +60,10 @@ public:
   /// The bound of the last program, in s, and its resource; 0 when not known.
   std::pair<double, llvm::StringRef> bound() const;
   double flops(const SizeValues &sizes) override;
+  /// What could not be checked about the last call, or "".
+  std::string doubt() const;
   /// Of the matmuls of the last call, two for each multiply-add.
   double operations() const { return 2 * double(outcome.multiplyAdds); }
-  bool takes(const SizeValues &sizes) const override {
-    return !llvm::is_contained(sizes, 0);
-  }
 
 private:
   /// Refused by a promise, or begun: then FACET_E_TASK.

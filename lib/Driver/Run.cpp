@@ -272,6 +272,8 @@ ExitCode Run::callEngine(EngineRoad &road) {
   }
   if (!asked.timingOnly && !store())
     return ExitCode::Rejected;
+  if (std::string doubt = road.doubt(); !doubt.empty())
+    diagnostics.remark("", {kernel.name}, doubt);
   llvm::Expected<llvm::json::Value> about =
       llvm::json::parse(jsonText(result, road.operations()));
   assert(about && "we wrote it");

@@ -25,7 +25,9 @@ FailureOr<kernel::FuncOp> facet::simplifyForEngine(kernel::FuncOp kernel) {
   each.addPass(kernel::createSimplifyKernelPass());
   if (failed(passes.run(module)))
     return failure();
-  return module.lookupSymbol<kernel::FuncOp>(name);
+  kernel = module.lookupSymbol<kernel::FuncOp>(name);
+  engine::separateFactors(kernel);
+  return kernel;
 }
 
 static engine::PlanAttr planFor(kernel::FuncOp kernel, const Machine &machine,

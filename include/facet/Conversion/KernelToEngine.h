@@ -10,6 +10,12 @@
 
 namespace facet {
 
+namespace engine {
+/// Gives each factor of a sum of products that is computed, and for fewer indices than
+/// the product has, a map of its own in front of the sum. Before a plan is made.
+void separateFactors(kernel::FuncOp kernel);
+} // namespace engine
+
 /// Emits an engine.program of the kernel's name behind `kernel`, whose sizes are all
 /// fixed, as `plan` says, which must fit it. Contractions run on the tensor engine with the map behind them on the sums
 /// in PSUM; other statements run tile by tile on the vector and scalar engines. What

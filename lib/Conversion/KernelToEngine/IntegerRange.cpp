@@ -23,10 +23,10 @@ static Interval hull(Interval a, Interval b) {
   return {std::min(a.first, b.first), std::max(a.second, b.second)};
 }
 
-/// Values of a storage type.
+/// Values of a type.
 static std::optional<Interval> rangeOfType(Type type) {
   auto integer = dyn_cast<IntegerType>(type);
-  if (!integer || integer.getWidth() > 16)
+  if (!integer || integer.getWidth() > 32)
     return std::nullopt;
   if (integer.getWidth() == 1)
     return Interval(0, 1);
@@ -60,6 +60,11 @@ static std::optional<Interval> combine(Operation *op, Interval a, Interval b) {
     return Interval(*std::min_element(values, values + 4),
                     *std::max_element(values, values + 4));
   }
+  if (isa<arith::FloorDivSIOp>(op) && b.first > 0)
+    return Interval(std::min(llvm::divideFloorSigned(a.first, b.first),
+                             llvm::divideFloorSigned(a.first, b.second)),
+                    std::max(llvm::divideFloorSigned(a.second, b.first),
+                             llvm::divideFloorSigned(a.second, b.second)));
   if (isa<arith::MaxSIOp>(op))
     return Interval(std::max(a.first, b.first), std::max(a.second, b.second));
   if (isa<arith::MinSIOp>(op))
@@ -71,8 +76,14 @@ std::optional<Interval> engine::integerRange(Lowering &lowering,
                                              StructuredOpInterface op,
                                              Value value) {
   Operation *def = value.getDefiningOp();
-  if (!def)
+  if (!def) {
+    // i64 of this road's own making are held in 32 bits.
+    unsigned input = cast<BlockArgument>(value).getArgNumber();
+    if (value.getType().isInteger(64) && input < op.getInputs().size() &&
+        !isa<BlockArgument>(op.getInputs()[input]))
+      return rangeOfType(IntegerType::get(value.getContext(), 32));
     return rangeOfType(value.getType());
+  }
   if (auto constant = dyn_cast<arith::ConstantOp>(def)) {
     auto number = dyn_cast<IntegerAttr>(constant.getValue());
     if (!number)
@@ -95,21 +106,34 @@ std::optional<Interval> engine::integerRange(Lowering &lowering,
     return std::nullopt;
   }
   if (auto cast = dyn_cast<kernel::CastOp>(def)) {
-    if (cast.getMode() == kernel::CastMode::Exact &&
-        isa<IntegerType>(cast.getValue().getType()))
-      return integerRange(lowering, op, cast.getValue());
-    return rangeOfType(value.getType());
+    bool keeps = cast.getMode() == kernel::CastMode::Exact ||
+                 (cast.getMode() == kernel::CastMode::Wrap &&
+                  value.getType().isInteger(32));
+    auto all = rangeOfType(value.getType());
+    if (keeps && isa<IntegerType>(cast.getValue().getType())) {
+      auto from = integerRange(lowering, op, cast.getValue());
+      if (!all ||
+          (from && from->first >= all->first && from->second <= all->second))
+        return from;
+    }
+    return all;
   }
   if (auto select = dyn_cast<arith::SelectOp>(def)) {
     auto a = integerRange(lowering, op, select.getTrueValue()),
          b = integerRange(lowering, op, select.getFalseValue());
     return a && b ? std::optional(hull(*a, *b)) : std::nullopt;
   }
+  auto all = rangeOfType(value.getType());
   if (def->getNumOperands() != 2)
-    return std::nullopt;
+    return all;
   auto a = integerRange(lowering, op, def->getOperand(0)),
        b = integerRange(lowering, op, def->getOperand(1));
-  return a && b ? combine(def, *a, *b) : std::nullopt;
+  auto range = a && b ? combine(def, *a, *b) : std::nullopt;
+  // Beyond its type an integer has wrapped.
+  if (!range ||
+      (all && (range->first < all->first || range->second > all->second)))
+    return all;
+  return range;
 }
 
 bool engine::fitsF32(Lowering &lowering, StructuredOpInterface op,

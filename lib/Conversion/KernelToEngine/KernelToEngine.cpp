@@ -34,13 +34,24 @@ public:
 
 private:
   FailureOr<SmallVector<int64_t>> shapeOf(kernel::ParamAttr param);
+  LogicalResult checkElement(mlir::Location loc, const Twine &what,
+                             Type element);
+  LogicalResult checkWritten(mlir::Location loc, const Twine &what,
+                             Type element);
   LogicalResult declareParams();
   LogicalResult declareResults();
   LogicalResult declareScratch(StructuredOpInterface op);
+  void unpackParams();
+  LogicalResult gatherInputs(StructuredOpInterface op);
+  /// A barrier, but before the first stage.
+  void separateStages();
 
   kernel::FuncOp kernel;
   PlanAttr plan;
   Lowering lowering;
+  bool isFirst = true;
+  /// Arguments of four bits: as they come, and what they are spread out into.
+  SmallVector<std::pair<Value, Value>> packed;
 };
 } // namespace
 
@@ -57,11 +68,36 @@ FailureOr<SmallVector<int64_t>> Conversion::shapeOf(kernel::ParamAttr param) {
       return failure();
     shape.push_back(*size);
   }
-  if (llvm::is_contained(shape, 0))
-    return kernel.emitError("parameter '")
-           << param.getName().getValue()
-           << "' has no elements; a program for a matrix engine needs some";
   return shape;
+}
+
+/// `what` is "parameter 'x' has", say.
+LogicalResult Conversion::checkElement(mlir::Location loc, const Twine &what,
+                                       Type element) {
+  if (element.isF64())
+    return emitError(loc) << what
+                          << " elements of 'f64'; the matrix engine computes "
+                             "in f32: make them f32, or compile for a CPU";
+  if (isa<Float8E4M3FNType>(element) && !lowering.machine.tensor.f8e4m3fn)
+    return emitError(loc) << what << " elements of " << element
+                          << ", which machine '" << lowering.machine.name
+                          << "' has not: make them f8e4m3, whose largest "
+                             "value is 240, or compile for a machine that "
+                             "has it or a CPU";
+  if (dtypeOf(lowering.storedType(element)))
+    return success();
+  return emitError(loc) << what << " elements of " << element
+                        << ", which the matrix engine has not; compile for a "
+                           "CPU";
+}
+
+LogicalResult Conversion::checkWritten(mlir::Location loc, const Twine &what,
+                                       Type element) {
+  if (!element.isInteger(4))
+    return success();
+  return emitError(loc) << what << " elements of " << element
+                        << ", which this road reads and does not write; make "
+                           "them a byte each, or compile for a CPU";
 }
 
 LogicalResult Conversion::declareParams() {
@@ -71,15 +107,32 @@ LogicalResult Conversion::declareParams() {
     if (failed(shape))
       return failure();
     Type element = cast<RankedTensorType>(argument.getType()).getElementType();
-    if (!dtypeOf(lowering.storedType(element)))
-      return kernel.emitError("parameter '")
-             << param.getName().getValue() << "' has elements of " << element
-             << ", which the matrix engine has not; compile for a CPU";
+    if (failed(checkElement(
+            kernel.getLoc(),
+            "parameter '" + param.getName().getValue() + "' has", element)))
+      return failure();
     BufferUse use =
         param.getMode() == kernel::ParamMode::Const   ? BufferUse::Const
         : param.getMode() == kernel::ParamMode::Inout ? BufferUse::Inout
                                                       : BufferUse::In;
-    lowering.declare(argument, param.getName().getValue(), use, *shape);
+    StringRef name = param.getName().getValue();
+    if (!element.isInteger(4)) {
+      lowering.declare(argument, name, use, *shape);
+      continue;
+    }
+    if (use == BufferUse::Inout)
+      return checkWritten(kernel.getLoc(), "parameter '" + name + "' has",
+                          element);
+    SmallVector<int64_t> bytes(*shape);
+    bytes.back() /= 2; // even, says the language
+    Value whole = lowering.buffer(
+        name, bytes, lowering.builder.getIntegerType(8, /*isSigned=*/false),
+        use);
+    Value spread = lowering.scratch((name + "_elements").str(), *shape,
+                                    lowering.storedType(element));
+    lowering.place(argument, spread);
+    if (whole)
+      packed.push_back({whole, spread});
   }
   return success();
 }
@@ -105,10 +158,11 @@ LogicalResult Conversion::declareResults() {
     if (failed(shape))
       return failure();
     Type element = cast<RankedTensorType>(value.getType()).getElementType();
-    if (!dtypeOf(lowering.storedType(element)))
-      return kernel.emitError("result '")
-             << param.getName().getValue() << "' has elements of " << element
-             << ", which the matrix engine has not; compile for a CPU";
+    std::string what =
+        ("result '" + param.getName().getValue() + "' has").str();
+    if (failed(checkElement(kernel.getLoc(), what, element)) ||
+        failed(checkWritten(kernel.getLoc(), what, element)))
+      return failure();
     lowering.declare(value, param.getName().getValue(), BufferUse::Out, *shape);
   }
   return success();
@@ -119,11 +173,12 @@ LogicalResult Conversion::declareScratch(StructuredOpInterface op) {
   if (failed(extents))
     return failure();
   for (Value result : op->getResults()) {
+    if (result.use_empty())
+      continue; // the value beside a place, say
     Type element = cast<RankedTensorType>(result.getType()).getElementType();
-    if (!dtypeOf(lowering.storedType(element)))
-      return op->emitError("makes elements of ")
-             << element
-             << ", which the matrix engine has not; compile for a CPU";
+    if (failed(checkElement(op->getLoc(), "makes", element)) ||
+        failed(checkWritten(op->getLoc(), "makes", element)))
+      return failure();
     if (!lowering.hasBuffer(result))
       lowering.declare(
           result, op.getName().value_or("tmp"), BufferUse::Scratch,
@@ -132,9 +187,36 @@ LogicalResult Conversion::declareScratch(StructuredOpInterface op) {
   return success();
 }
 
+void Conversion::separateStages() {
+  if (!isFirst)
+    BarrierOp::create(lowering.builder, lowering.location);
+  isFirst = false;
+}
+
+void Conversion::unpackParams() {
+  for (auto [whole, spread] : packed) {
+    separateStages();
+    emitUnpack(lowering, whole, spread);
+  }
+}
+
+/// Lays out what the statement reads through indices. An index that is itself read
+/// through one stands before what it indexes.
+LogicalResult Conversion::gatherInputs(StructuredOpInterface op) {
+  for (unsigned i = 0; i < op.getInputs().size(); ++i) {
+    if (!op.getAccess(i).hasGather())
+      continue;
+    separateStages();
+    if (failed(emitGather(lowering, op, i)))
+      return failure();
+  }
+  return success();
+}
+
 LogicalResult Conversion::run() {
   if (failed(declareParams()) || failed(declareResults()))
     return failure();
+  unpackParams();
   SmallVector<StructuredOpInterface> ops = numberedOps(kernel);
   llvm::DenseMap<Operation *, StageAttr> stages; // by the op each stands at
   llvm::DenseSet<Operation *> inside; // of a stage that stands elsewhere
@@ -143,7 +225,6 @@ LogicalResult Conversion::run() {
     for (int64_t number : stage.getOps().drop_back())
       inside.insert(ops[number]);
   }
-  bool first = true;
   for (Operation &statement : kernel.getBody().front()) {
     auto op = dyn_cast<StructuredOpInterface>(statement);
     if (!op) {
@@ -163,10 +244,17 @@ LogicalResult Conversion::run() {
          attention ? attention->results() : SmallVector{op})
       if (failed(declareScratch(made)))
         return failure();
-    if (!first)
-      BarrierOp::create(lowering.builder, lowering.location);
-    first = false;
+    FailureOr<SmallVector<int64_t>> extents = lowering.extentsOf(op);
+    if (failed(extents))
+      return failure();
+    if (llvm::is_contained(ArrayRef(*extents).take_front(op.getNumParallel()),
+                           0))
+      continue; // nothing to compute
     lowering.location = statement.getLoc();
+    for (int64_t number : stage.getOps())
+      if (failed(gatherInputs(ops[number])))
+        return failure();
+    separateStages();
     if (failed(attention ? emitAttention(lowering, *attention)
                : stage.getForm() == Form::Contraction
                    ? emitContraction(lowering, *contractionOf(stage, kernel),
@@ -210,6 +298,7 @@ struct ConvertKernelToEnginePass
          llvm::make_early_inc_range(getOperation().getOps<kernel::FuncOp>())) {
       auto plan = kernel->getAttrOfType<PlanAttr>("kernel.plan");
       if (!plan) {
+        separateFactors(kernel);
         FailureOr<PlanAttr> planned = planKernel(kernel, *found);
         if (failed(planned))
           return signalPassFailure();

@@ -69,9 +69,6 @@ FailureOr<int64_t> Lowering::extentOf(OpFoldResult extent) {
       return failure();
     value = *fixed;
   }
-  if (value == 0)
-    return kernel.emitError("a size is 0: there is nothing for a matrix engine "
-                            "to do");
   return value;
 }
 
@@ -87,12 +84,19 @@ FailureOr<SmallVector<int64_t>> Lowering::extentsOf(StructuredOpInterface op) {
 }
 
 Type Lowering::storedType(Type element) {
+  if (element.isInteger(64))
+    return builder.getI32Type();
+  if (element.isInteger(4))
+    return element.isUnsignedInteger() ? builder.getIntegerType(8, false)
+                                       : builder.getIntegerType(8);
   return element.isInteger(1) ? builder.getIntegerType(8, /*isSigned=*/false)
                               : element;
 }
 
-void Lowering::declare(Value tensor, StringRef name, BufferUse use,
-                       ArrayRef<int64_t> shape) {
+Value Lowering::buffer(StringRef name, ArrayRef<int64_t> shape, Type element,
+                       BufferUse use) {
+  if (llvm::is_contained(shape, 0))
+    return nullptr;
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(program.getBody());
   auto after = program.getBody()->getOps<BufferOp>();
@@ -104,12 +108,26 @@ void Lowering::declare(Value tensor, StringRef name, BufferUse use,
   unsigned &uses = names[name];
   std::string unique = name.str() + (uses ? "_" + std::to_string(uses) : "");
   ++uses;
-  Type element =
-      storedType(cast<RankedTensorType>(tensor.getType()).getElementType());
-  buffers[tensor] =
-      BufferOp::create(builder, location, tileType(dims, element, Memory::Hbm),
-                       unique, use)
-          .getResult();
+  return BufferOp::create(builder, location,
+                          tileType(dims, element, Memory::Hbm), unique, use)
+      .getResult();
+}
+
+Value Lowering::scratch(StringRef name, ArrayRef<int64_t> shape, Type element) {
+  return buffer(name, shape, element, BufferUse::Scratch);
+}
+
+void Lowering::declare(Value tensor, StringRef name, BufferUse use,
+                       ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> dims(shape);
+  Type element = cast<RankedTensorType>(tensor.getType()).getElementType();
+  if (element.isInteger(64) && use != BufferUse::Scratch) {
+    if (dims.empty())
+      dims.push_back(1);
+    dims.push_back(2); // the words of each number, the low one first
+    pairs.insert(tensor);
+  }
+  buffers[tensor] = buffer(name, dims, storedType(element), use);
 }
 
 static SmallVector<int64_t> denseStrides(Value buffer) {
@@ -121,12 +139,16 @@ static SmallVector<int64_t> denseStrides(Value buffer) {
 }
 
 FailureOr<Home> Lowering::homeOf(StructuredOpInterface op, unsigned input) {
+  if (auto at = laidOut.find({op.getOperation(), input}); at != laidOut.end())
+    return at->second;
   Value tensor = op.getInputs()[input];
   Home home;
   home.buffer = buffers.lookup(tensor);
   home.elementType =
       storedType(cast<RankedTensorType>(tensor.getType()).getElementType());
   home.strides.assign(op.getNumIterators(), 0);
+  if (!home.buffer) // no elements
+    return home;
   SmallVector<int64_t> strides = denseStrides(home.buffer);
   for (auto [axis, subscript] :
        llvm::enumerate(op.getAccess(input).getSubscripts())) {
@@ -135,8 +157,8 @@ FailureOr<Home> Lowering::homeOf(StructuredOpInterface op, unsigned input) {
     else if (subscript.kind == kernel::Subscript::Constant)
       home.constant += subscript.value * strides[axis];
     else
-      return op->emitError("reads rows chosen by an index; this road has no "
-                           "gathers yet: compile for a CPU");
+      return op->emitError("reads rows chosen by an index under a name of "
+                           "their own; compile for a CPU");
   }
   return home;
 }
@@ -148,8 +170,8 @@ Home Lowering::homeOfResult(StructuredOpInterface op, unsigned result) {
   home.elementType =
       storedType(cast<RankedTensorType>(tensor.getType()).getElementType());
   home.strides.assign(op.getNumIterators(), 0);
-  if (op.getNumParallel())
-    llvm::copy(denseStrides(home.buffer), home.strides.begin());
+  SmallVector<int64_t> strides = denseStrides(home.buffer);
+  std::copy_n(strides.begin(), op.getNumParallel(), home.strides.begin());
   return home;
 }
 

@@ -63,15 +63,29 @@ public:
   llvm::FailureOr<int64_t> extentOf(mlir::OpFoldResult extent);
   llvm::FailureOr<llvm::SmallVector<int64_t>>
   extentsOf(kernel::StructuredOpInterface op);
-  /// How elements lie in memory: a bool is a byte.
+  /// How elements lie in memory: a bool is a byte, an i64 has 32 bits where only
+  /// this program sees it.
   mlir::Type storedType(mlir::Type element);
-  /// Declares a buffer for `tensor`, of `shape`.
+  /// Declares a buffer for `tensor`, of `shape`. One without elements has none. An
+  /// i64 that the caller sees is two i32, in a dimension of their own.
   void declare(mlir::Value tensor, llvm::StringRef name, BufferUse use,
                llvm::ArrayRef<int64_t> shape);
+  /// A buffer; nothing for one without elements.
+  mlir::Value buffer(llvm::StringRef name, llvm::ArrayRef<int64_t> shape,
+                     mlir::Type element, BufferUse use);
+  /// A buffer of this program's own; nothing for one without elements.
+  mlir::Value scratch(llvm::StringRef name, llvm::ArrayRef<int64_t> shape,
+                      mlir::Type element);
+  /// Says that the elements of `tensor` lie in `buffer`.
+  void place(mlir::Value tensor, mlir::Value buffer) {
+    buffers[tensor] = buffer;
+  }
   void alias(mlir::Value tensor, mlir::Value home) {
     buffers[tensor] = buffers[home];
   }
   bool hasBuffer(mlir::Value tensor) const { return buffers.contains(tensor); }
+  /// Its buffer holds i64 as pairs of i32.
+  bool isPairs(mlir::Value tensor) const { return pairs.contains(tensor); }
   mlir::Value bufferOf(mlir::Value tensor) const {
     return buffers.lookup(tensor);
   }
@@ -79,6 +93,15 @@ public:
   /// for a gather.
   llvm::FailureOr<Home> homeOf(kernel::StructuredOpInterface op,
                                unsigned input);
+  /// Says where homeOf finds an input that is read through an index.
+  void layOut(kernel::StructuredOpInterface op, unsigned input, Home home) {
+    laidOut[{op.getOperation(), input}] = std::move(home);
+  }
+  /// Whether the DMA makes row numbers of such elements.
+  static bool isIndexType(mlir::Type type) {
+    return llvm::isa<mlir::IntegerType>(type) &&
+           type.getIntOrFloatBitWidth() <= 32;
+  }
   /// Where result `result` of `op` is: one dimension per parallel iterator.
   Home homeOfResult(kernel::StructuredOpInterface op, unsigned result = 0);
 
@@ -134,6 +157,8 @@ private:
                        llvm::ArrayRef<int64_t> steps, int64_t partition,
                        int64_t rowStep);
   llvm::DenseMap<mlir::Value, mlir::Value> buffers;
+  llvm::DenseMap<std::pair<mlir::Operation *, unsigned>, Home> laidOut;
+  llvm::DenseSet<mlir::Value> pairs;
   llvm::StringMap<unsigned> names;
 };
 

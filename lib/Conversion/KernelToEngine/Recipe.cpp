@@ -64,6 +64,9 @@ static std::optional<Recipe> integerRecipe(Operation *op) {
       .Case<arith::MaxSIOp>([](auto) { return Recipe{Recipe::Binary, "max"}; })
       .Case<arith::MinSIOp>([](auto) { return Recipe{Recipe::Binary, "min"}; })
       .Case<arith::SelectOp>([](auto) { return Recipe{Recipe::Select, ""}; })
+      .Case<arith::FloorDivSIOp>(
+          [](auto) { return Recipe{Recipe::Integer, "floordiv"}; })
+      .Case<math::AbsIOp>([](auto) { return Recipe{Recipe::Integer, "abs"}; })
       .Default([](auto) { return std::nullopt; });
 }
 
@@ -84,11 +87,12 @@ static std::optional<Recipe> castRecipe(kernel::CastOp op) {
     return Recipe{Recipe::Copy, "", true};
   case kernel::CastMode::Sat:
     // From a float: nearest even, NaN to 0, clamped, as the machine converts.
-    if (isa<FloatType>(from) && !to.isInteger(64))
-      return Recipe{Recipe::Copy, ""};
-    return std::nullopt;
+    if (to.isInteger(64))
+      return std::nullopt;
+    return Recipe{isa<FloatType>(from) ? Recipe::Copy : Recipe::Integer, ""};
   case kernel::CastMode::Wrap:
-    return std::nullopt;
+    // The low bits. An i64 is an i32 on this machine (IntegerBody.cpp).
+    return Recipe{to.isInteger(32) ? Recipe::Alias : Recipe::Integer, ""};
   }
   llvm_unreachable("all modes are listed");
 }
@@ -173,8 +177,10 @@ SmallVector<Value> engine::integersOf(Operation *op) {
   SmallVector<Value> values;
   bool computes = isa<arith::CmpIOp>(op) || integerRecipe(op);
   if (auto cast = dyn_cast<kernel::CastOp>(op))
-    computes = cast.getMode() == kernel::CastMode::Round &&
-               cast.getValue().getType().isInteger(64);
+    computes = cast.getValue().getType().isInteger(64) &&
+               (cast.getMode() == kernel::CastMode::Round ||
+                cast.getMode() == kernel::CastMode::Wrap ||
+                cast.getMode() == kernel::CastMode::Sat);
   if (!computes)
     return values;
   for (Value value : llvm::concat<Value>(op->getOperands(), op->getResults()))

@@ -21,6 +21,15 @@ llvm::LogicalResult emitAttention(Lowering &lowering, Attention &attention);
 llvm::LogicalResult emitElementwise(Lowering &lowering,
                                     kernel::StructuredOpInterface op);
 
+/// Lays out what input `input` of `op` reads through an index, in a buffer of its
+/// own that homeOf then names.
+llvm::LogicalResult emitGather(Lowering &lowering,
+                               kernel::StructuredOpInterface op,
+                               unsigned input);
+
+/// Spreads out elements of four bits, from a buffer of bytes into one of elements.
+void emitUnpack(Lowering &lowering, mlir::Value packed, mlir::Value spread);
+
 } // namespace facet::engine
 
 #endif // FACET_LIB_CONVERSION_KERNELTOENGINE_STAGES_H

@@ -15,7 +15,6 @@
 
 #include "TileBody.h"
 #include "IntegerRange.h"
-#include "Recipe.h"
 
 #include <cmath>
 
@@ -32,12 +31,8 @@ LogicalResult TileBody::prepare(Region &region) {
              << inner.getName() << "' of " << inner.getResult(0).getType()
              << " on this road; compile for a CPU, or compute it before the "
                 "kernel";
-    for (Value value : integersOf(&inner))
-      if (!fitsF32(lowering, op, value))
-        return inner.emitError(
-            "computes with integers that may be beyond 2^24, "
-            "where the vector engine counts no more exactly; "
-            "compile for a CPU");
+    if (failed(checkIntegers(inner)))
+      return failure();
   }
   return success();
 }
@@ -83,9 +78,48 @@ static Type computedType(Type type) {
   return wide ? Type(Float32Type::get(type.getContext())) : type;
 }
 
+QueueKind TileBody::engineOf(Operation *def) {
+  Recipe recipe = *recipeOf(def);
+  if (recipe.kind == Recipe::Function)
+    return QueueKind::Scalar;
+  if (recipe.kind == Recipe::Copy && !countsInI32(def))
+    return copierOf(def->getOperand(0));
+  bool onGpsimd =
+      recipe.kind == Recipe::Index ||
+      (countsInI32(def) && recipe.kind != Recipe::Alias && !comparesWide(def));
+  return onGpsimd ? QueueKind::Gpsimd : QueueKind::Vector;
+}
+
+bool TileBody::isLocal(const void *key, unsigned part) {
+  // Temporaries of one op: 1 is written by scalar, 7 to 11 are read by gpsimd.
+  if (part == 1 || (part >= 7 && part <= 11))
+    return false;
+  if (key == &op || (part != 0 && part != 2))
+    return true;
+  auto *def = static_cast<Operation *>(const_cast<void *>(key));
+  if (engineOf(def) != QueueKind::Vector)
+    return false;
+  // Conditions of guards are read by whom the body says.
+  SmallVector<Operation *> users(def->getUsers());
+  while (!users.empty()) {
+    Operation *user = users.pop_back_val();
+    if (user->hasTrait<OpTrait::IsTerminator>()) {
+      if (user->getParentRegion() == &op.getGuards())
+        return false;
+      continue; // vector copies it out
+    }
+    if (recipeOf(user)->kind == Recipe::Alias)
+      llvm::append_range(users, user->getUsers());
+    else if (engineOf(user) != QueueKind::Vector)
+      return false;
+  }
+  return true;
+}
+
 Value TileBody::target(const void *def, unsigned part, TileValue::Kind kind,
                        Type type, RingOp into) {
-  RingOp ring = into ? into : ringFor(def, part, kind, type);
+  RingOp ring =
+      into ? into : ringFor(def, part, kind, type, isLocal(def, part) ? 1 : 2);
   Value slot = lowering.acquire(ring);
   SmallVector<int64_t> shape = {rows.size,
                                 kind == TileValue::Column ? 1 : columns.size};
@@ -255,40 +289,59 @@ TileValue TileBody::binary(Operation *def, StringRef alu, Value lhs, Value rhs,
     }
     alu = "mul";
   }
+  return combine(QueueKind::Vector, alu, a, b, def, type, into);
+}
+
+/// An operation on bits: all its operands are integers, immediates included.
+static bool isBitwise(StringRef alu) {
+  return alu == "and" || alu == "or" || alu == "xor" || alu == "shl" ||
+         alu == "shr" || alu == "sar";
+}
+
+TileValue TileBody::combine(QueueKind queue, StringRef alu, TileValue a,
+                            std::optional<TileValue> b, const void *key,
+                            Type type, RingOp into, unsigned part) {
+  auto immediate = [&](double number) {
+    if (queue != QueueKind::Gpsimd && !isBitwise(alu))
+      return lowering.number("imm0", number);
+    return lowering.builder.getNamedAttr(
+        "imm0", lowering.builder.getI32IntegerAttr(int32_t(int64_t(number))));
+  };
   TileValue result;
-  bool wide = a.kind == TileValue::Tile || b.kind == TileValue::Tile;
+  bool wide = a.kind == TileValue::Tile || (b && b->kind == TileValue::Tile);
   result.kind = wide ? TileValue::Tile : TileValue::Column;
-  Value tile = target(def, 0, result.kind, type, into);
-  if (a.kind == b.kind) {
-    lowering.issue(QueueKind::Vector, "tensor_tensor",
-                   {{"dst", tile}, {"a", a.tile}, {"b", b.tile}},
+  Value tile = target(key, part, result.kind, type, into);
+  if (b && a.kind == b->kind) {
+    lowering.issue(queue, "tensor_tensor",
+                   {{"dst", tile}, {"a", a.tile}, {"b", b->tile}},
                    {lowering.word("op", alu)});
   } else {
     // One side is narrower: the scalar of tensor_scalar.
-    bool reversed = b.kind < a.kind;
-    TileValue &src = reversed ? b : a, &scalar = reversed ? a : b;
+    bool reversed = b && b->kind < a.kind;
+    const TileValue &src = reversed ? *b : a;
+    const TileValue &scalar = reversed || !b ? a : *b;
     SmallVector<NamedAttribute> fields = {lowering.word("op0", alu)};
     if (reversed)
       fields.push_back(lowering.flag("reverse0"));
     SmallVector<std::pair<StringRef, Value>> operands = {{"dst", tile},
                                                          {"src", src.tile}};
-    if (scalar.kind == TileValue::Constant)
-      fields.push_back(lowering.number("imm0", scalar.constant));
-    else
+    if (b && scalar.kind == TileValue::Constant)
+      fields.push_back(immediate(scalar.constant));
+    else if (b)
       operands.push_back({"s0", scalar.tile});
-    lowering.issue(QueueKind::Vector, "tensor_scalar", operands, fields);
+    lowering.issue(queue, "tensor_scalar", operands, fields);
   }
-  result.tile = finish(def, 0, into, tile);
+  result.tile = finish(key, part, into, tile);
   return result;
 }
 
-void TileBody::fill(Value tile, double value) {
+void TileBody::fill(Value tile, double value, QueueKind queue) {
   Type element = cast<TileType>(tile.getType()).getElementType();
   NamedAttribute number = lowering.number("value", value);
   if (isa<IntegerType>(element))
     number = lowering.builder.getNamedAttr(
-        "value", lowering.builder.getI32IntegerAttr(int32_t(value)));
-  lowering.issue(QueueKind::Vector, "fill", {{"dst", tile}}, {number});
+        "value", lowering.builder.getI32IntegerAttr(int32_t(int64_t(value))));
+  lowering.issue(queue, "fill", {{"dst", tile}}, {number});
 }
 
 Value TileBody::spread(Value column) {
@@ -297,14 +350,15 @@ Value TileBody::spread(Value column) {
   return lowering.view(column, 0, {rows.size, columns.size}, {0});
 }
 
-TileValue TileBody::widen(TileValue value, const void *key, unsigned part) {
+TileValue TileBody::widen(TileValue value, const void *key, unsigned part,
+                          Type type) {
   if (value.kind == TileValue::Tile ||
       (value.kind == TileValue::Column && columns.size == 1))
     return value;
   TileValue wide;
   wide.kind = TileValue::Tile;
-  Value tile =
-      target(key, part, TileValue::Tile, lowering.builder.getF32Type(), {});
+  Value tile = target(key, part, TileValue::Tile,
+                      type ? type : Type(lowering.builder.getF32Type()), {});
   if (value.kind == TileValue::Constant)
     fill(tile, value.constant);
   else
@@ -341,6 +395,8 @@ TileValue TileBody::indexValue(Operation *def) {
   unsigned iterator = 0;
   while (op.getIteratorName(iterator) != name)
     ++iterator;
+  if (auto made = indices.find(iterator); made != indices.end())
+    return made->second;
   TileValue result;
   bool inRow = columnIterator == iterator, inRows = rowIterator == iterator;
   result.kind = inRow ? TileValue::Tile : TileValue::Column;
@@ -352,6 +408,7 @@ TileValue TileBody::indexValue(Operation *def) {
                   {"index", lowering.index(start, {rows.size, width},
                                            inRows ? 1 : 0, inRow ? 1 : 0)}});
   result.tile = finish(def, 0, {}, tile);
+  indices[iterator] = result;
   return result;
 }
 
@@ -373,14 +430,26 @@ TileValue TileBody::filterMask() {
 /// Computes `def`, rounded to `type`, into `into` when that is given.
 TileValue TileBody::compute(Operation *def, Type type, RingOp into) {
   Recipe recipe = *recipeOf(def);
+  if (comparesWide(def))
+    return compareWide(def, into);
+  if (countsInI32(def) && recipe.kind != Recipe::Alias)
+    return integer(def, type, into);
   switch (recipe.kind) {
+  case Recipe::Integer:
+    llvm_unreachable("they count in i32");
   case Recipe::Size: {
     TileValue value;
     value.constant = double(*lowering.extentOf(def->getResult(0)));
     return value;
   }
-  case Recipe::Alias:
+  case Recipe::Alias: {
+    // An integer that is a number of f32 already, or an i32 that is rounded.
+    auto cast = dyn_cast<kernel::CastOp>(def);
+    if (cast && cast.getMode() == kernel::CastMode::Round &&
+        !fitsF32(lowering, op, cast.getValue()))
+      return copy(def, def->getOperand(0), type, into, false);
     return evaluate(def->getOperand(0));
+  }
   case Recipe::Copy: {
     // A value that is only rounded is computed in the narrower type at once: every
     // instruction rounds once, when it writes.
@@ -455,6 +524,7 @@ void TileBody::emit(const Span &tileRows, const Span &tileColumns,
   at.assign(others.begin(), others.end());
   given = givenTiles;
   values.clear();
+  indices.clear();
   // Loaded slots are taken in any case: a body may not need all of them.
   for (unsigned input : loadedInputs())
     values[op.getBody().front().getArgument(input)] = waitFor(input);

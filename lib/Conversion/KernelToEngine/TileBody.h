@@ -5,6 +5,7 @@
 #define FACET_LIB_CONVERSION_KERNELTOENGINE_TILEBODY_H
 
 #include "Lowering.h"
+#include "Recipe.h"
 
 namespace facet::engine {
 
@@ -76,14 +77,33 @@ private:
   /// A column as a tile that reads the one element of a row again and again.
   mlir::Value spread(mlir::Value column);
   /// The same value as a whole tile.
-  TileValue widen(TileValue value, const void *key, unsigned part);
+  TileValue widen(TileValue value, const void *key, unsigned part,
+                  mlir::Type type = {});
   TileValue select(const void *key, TileValue mask, TileValue yes, TileValue no,
                    mlir::Type type, RingOp into);
-  void fill(mlir::Value tile, double value);
+  void fill(mlir::Value tile, double value,
+            QueueKind queue = QueueKind::Vector);
   TileValue unary(mlir::Operation *def, llvm::StringRef alu,
                   mlir::Value operand, mlir::Type type, RingOp into);
   TileValue binary(mlir::Operation *def, llvm::StringRef alu, mlir::Value a,
                    mlir::Value b, mlir::Type type, RingOp into);
+  /// One instruction for one or two operands of which not both are numbers, of any
+  /// kinds.
+  TileValue combine(QueueKind queue, llvm::StringRef alu, TileValue a,
+                    std::optional<TileValue> b, const void *key,
+                    mlir::Type type, RingOp into, unsigned part = 0);
+
+  // Integers that f32 cannot count (IntegerBody.cpp).
+  llvm::LogicalResult checkIntegers(mlir::Operation &inner);
+  bool countsInI32(mlir::Operation *def);
+  TileValue asI32(TileValue value, const void *key, unsigned part);
+  TileValue integer(mlir::Operation *def, mlir::Type type, RingOp into);
+  TileValue integerCopy(mlir::Operation *def, mlir::Type type, RingOp into,
+                        bool saturate);
+  TileValue integerSelect(mlir::Operation *def, RingOp into);
+  bool comparesWide(mlir::Operation *def);
+  TileValue compareWide(mlir::Operation *def, RingOp into);
+
   TileValue function(mlir::Operation *def, llvm::StringRef name,
                      mlir::Value operand, mlir::Type type, RingOp into);
   TileValue copy(mlir::Operation *def, mlir::Value operand, mlir::Type type,
@@ -93,6 +113,11 @@ private:
   /// A tile for the result of `def`, or the one it was asked to fill.
   mlir::Value target(const void *key, unsigned part, TileValue::Kind kind,
                      mlir::Type type, RingOp into);
+  /// Whether vector alone writes and reads that part of the computation of `key`: its
+  /// ring needs one slot then, and neither semaphores nor ring registers.
+  bool isLocal(const void *key, unsigned part);
+  /// The engine that an op of the body runs on.
+  QueueKind engineOf(mlir::Operation *def);
   /// Ends the writing of target's tile: what is read from then on.
   mlir::Value finish(const void *key, unsigned part, RingOp into,
                      mlir::Value tile);
@@ -112,6 +137,7 @@ private:
   llvm::SmallVector<Linear> at;
   llvm::SmallDenseMap<unsigned, mlir::Value> given;
   llvm::DenseMap<mlir::Value, TileValue> values;
+  llvm::SmallDenseMap<unsigned, TileValue> indices; ///< by iterator
   llvm::SmallVector<RingOp> open;
 };
 

@@ -36,7 +36,7 @@ static std::optional<Factor> traceFactor(StructuredOpInterface op,
       argument.getArgNumber() >= op.getInputs().size())
     return std::nullopt;
   unsigned input = argument.getArgNumber();
-  if (!op.getGuardsOfInput(input).empty() || op.getAccess(input).hasGather())
+  if (!op.getGuardsOfInput(input).empty())
     return std::nullopt;
   Type type = argument.getType();
   bool rounded = false;
@@ -97,12 +97,16 @@ std::optional<Contraction> engine::matchContraction(kernel::ReduceOp reduce,
       isa<Float8E4M3FNType>(result.bType))
     return std::nullopt;
 
-  auto uses = [&](unsigned input, unsigned iterator) {
+  // Through an index as well: the rows it chooses are laid out before.
+  std::function<bool(unsigned, unsigned)> uses = [&](unsigned input,
+                                                     unsigned iterator) {
     return llvm::any_of(op.getAccess(input).getSubscripts(),
                         [&](const kernel::Subscript &subscript) {
-                          return subscript.kind ==
-                                     kernel::Subscript::Iterator &&
-                                 subscript.value == int64_t(iterator);
+                          return subscript.kind == kernel::Subscript::Element
+                                     ? uses(subscript.value, iterator)
+                                     : subscript.kind ==
+                                               kernel::Subscript::Iterator &&
+                                           subscript.value == int64_t(iterator);
                         });
   };
   for (unsigned i = 0; i < op.getNumIterators(); ++i) {

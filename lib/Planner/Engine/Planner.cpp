@@ -24,6 +24,14 @@ SmallVector<StructuredOpInterface> engine::numberedOps(kernel::FuncOp kernel) {
   return llvm::to_vector(kernel.getBody().getOps<StructuredOpInterface>());
 }
 
+/// Nothing to multiply.
+static bool isEmpty(StructuredOpInterface op) {
+  for (unsigned i = 0; i < op.getNumIterators(); ++i)
+    if (kernel::knownExtent(op, i) == 0)
+      return true;
+  return false;
+}
+
 FailureOr<PlanAttr> engine::planKernel(kernel::FuncOp kernel,
                                        const Machine &machine) {
   for (Attribute size : kernel.getSizes()) {
@@ -47,7 +55,10 @@ FailureOr<PlanAttr> engine::planKernel(kernel::FuncOp kernel,
     auto reduce = dyn_cast<kernel::ReduceOp>(*op);
     std::optional<Attention> attention =
         reduce ? matchAttention(reduce, &machine) : std::nullopt;
-    if (!attention || !attentionFits(*attention, machine))
+    if (!attention || !attentionFits(*attention, machine) ||
+        llvm::any_of(attention->members, [](Operation *member) {
+          return isEmpty(cast<StructuredOpInterface>(member));
+        }))
       continue;
     SmallVector<int64_t> members;
     for (Operation *member : attention->members)
@@ -64,8 +75,15 @@ FailureOr<PlanAttr> engine::planKernel(kernel::FuncOp kernel,
     auto reduce = dyn_cast<kernel::ReduceOp>(*op);
     std::optional<Contraction> contraction =
         reduce ? matchContraction(reduce, &machine) : std::nullopt;
-    if (!contraction)
+    if (!contraction || isEmpty(op))
       continue;
+    // An i64 is put together from two words by a stage of its own.
+    if (contraction->epilogue &&
+        cast<RankedTensorType>(
+            contraction->epilogue->map.getResult(0).getType())
+            .getElementType()
+            .isInteger(64))
+      contraction->epilogue.reset();
     // Of several sums that one map reads, the first is still in PSUM.
     if (contraction->epilogue && together.contains(contraction->epilogue->map))
       contraction->epilogue.reset();
