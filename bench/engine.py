@@ -51,12 +51,12 @@ CASES = [
     ("epilogue", "linear", "trn2", dict(M=4096, N=4096, K=4096), 1.03),
     ("size", "tn", "trn2", dict(M=16384, N=16384, K=16384), None),
 ]
-# kernel, machine, sizes, bar: microseconds from the first instruction to the last write, or None
+# kernel, machine, sizes, bar: microseconds from the first instruction to the last write; or a share of the case before
 ATTENTION = [
     ("full", "trn2", dict(S=512, D=128), 18),
     ("full", "trn2", dict(S=1024, D=128), 42),
     ("full", "trn2", dict(S=4096, D=128), 330),
-    ("causal", "trn2", dict(S=4096, D=128), 0.62 * 330),
+    ("causal", "trn2", dict(S=4096, D=128), 0.62),
 ]
 # schedule, or the planner's own plan; published ms for trn1 in bf16 and trn2 in f32; how far off is allowed. The last
 # variant also blocks k and adds its parts in SBUF, which no schedule can say: the planner's plan stands for it.
@@ -170,7 +170,8 @@ def main():
         mean = sum(times) / len(times)
         bound = (attention_bound_ns if file == "attention" else bound_ns)(kernel, machine, sizes)
         if file == "attention":
-            bar = round(1000 * bar / bound, 3)
+            bar = round((bar * before if bar < 1 else 1000 * bar) / bound, 3)
+        before = mean
         if min(times) < bound:
             sys.exit(f"{kernel} {sizes}: {min(times)} ns is less than the bound of {bound} ns")
         case = f"{kernel} {'x'.join(str(v) for v in sizes.values())} {name}"

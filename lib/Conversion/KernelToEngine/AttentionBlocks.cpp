@@ -42,11 +42,11 @@ void AttentionStage::product(Value sumsTile, const Tile &rows,
   }
 }
 
+/// Masked scores stay in a slot of `chosen`, to become weights.
 void AttentionStage::maximum(Value top, Value scoresTile, const Tile &rows,
                              const BlockKind &kind, const Linear &start) {
-  Value source = kind.masked
-                     ? choose(chosenTrial, scoresTile, rows, kind, start)
-                     : scoresTile;
+  Value source =
+      kind.masked ? choose(scoresTile, rows, kind, start) : scoresTile;
   SmallVector<NamedAttribute> fields = {
       lowering.word("op", "max"),
       lowering.builder.getNamedAttr("axes",
@@ -56,14 +56,11 @@ void AttentionStage::maximum(Value top, Value scoresTile, const Tile &rows,
   lowering.issue(QueueKind::Vector, "reduce", {{"dst", top}, {"src", source}},
                  fields);
   if (kind.masked)
-    lowering.release(chosenTrial);
+    lowering.commit(chosen);
 }
 
 void AttentionStage::exponential(Value scoresTile, Value shift, Value total,
-                                 const Tile &rows, const BlockKind &kind,
-                                 const Linear &start) {
-  Value source =
-      kind.masked ? choose(chosen, scoresTile, rows, kind, start) : scoresTile;
+                                 const Tile &rows, const BlockKind &kind) {
   Value tile =
       lowering.view(lowering.acquire(weights), 0, {rows.size(), kind.width});
   SmallVector<NamedAttribute> fields = {
@@ -73,11 +70,9 @@ void AttentionStage::exponential(Value scoresTile, Value shift, Value total,
     fields.push_back(lowering.flag("carry"));
   lowering.issue(
       QueueKind::Scalar, "activate",
-      {{"dst", tile}, {"src", source}, {"bias", shift}, {"acc", total}},
+      {{"dst", tile}, {"src", scoresTile}, {"bias", shift}, {"acc", total}},
       fields);
   lowering.commit(weights);
-  if (kind.masked)
-    lowering.release(chosen);
 }
 
 /// Keys come to the partitions: they are summed over next.
@@ -103,12 +98,14 @@ void AttentionStage::turn(const Tile &rows, const BlockKind &kind) {
   }
   lowering.commit(turned);
   lowering.release(weights);
-  RingOp into = kind.masked ? movedMasked : moved;
+  RingOp into = movedOf(kind);
+  QueueKind copier =
+      into == movedByScalar ? QueueKind::Scalar : QueueKind::Vector;
   Value from = lowering.wait(turned), to = lowering.acquire(into);
   auto copy = [&](int64_t first, int64_t depth, int64_t times) {
     SmallVector<int64_t> shape = {depth, times, rows.size()};
     lowering.issue(
-        QueueKind::Vector, "copy",
+        copier, "copy",
         {{"dst", lowering.view(to, first * full, shape, {full, 1})},
          {"src", lowering.view(from, first * full, shape, {full, 1})}});
   };
@@ -123,7 +120,7 @@ void AttentionStage::turn(const Tile &rows, const BlockKind &kind) {
 
 void AttentionStage::multiply(Value sumsTile, const Tile &rows,
                               const BlockKind &kind, const Linear &start) {
-  RingOp ring = kind.masked ? movedMasked : moved;
+  RingOp ring = movedOf(kind);
   Value source = lowering.wait(ring);
   Value factors = kind.masked ? lowering.wait(sound) : values.slot;
   int64_t count = llvm::divideCeil(kind.width, chunk());

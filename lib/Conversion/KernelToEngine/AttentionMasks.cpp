@@ -158,8 +158,8 @@ const KeptMask *AttentionStage::keptMask(const Linear &row,
   return nullptr;
 }
 
-/// The scores where points exist, -inf elsewhere: a tile of `into` to be read.
-Value AttentionStage::choose(RingOp into, Value scoresTile, const Tile &rows,
+/// The scores where points exist, -inf elsewhere, in a slot that the caller commits.
+Value AttentionStage::choose(Value scoresTile, const Tile &rows,
                              const BlockKind &kind, const Linear &start) {
   SmallVector<int64_t> shape = {rows.size(), kind.width};
   const KeptMask *kept = keptMask(rows.start, start);
@@ -172,15 +172,14 @@ Value AttentionStage::choose(RingOp into, Value scoresTile, const Tile &rows,
     lowering.commit(masks);
     exists = lowering.view(lowering.wait(masks), 0, shape);
   }
-  Value tile = lowering.view(lowering.acquire(into), 0, shape);
+  Value tile = lowering.view(lowering.acquire(chosen), 0, shape);
   lowering.issue(
       QueueKind::Vector, "select",
       {{"dst", tile}, {"mask", exists}, {"a", scoresTile}},
       {lowering.number("imm0", -std::numeric_limits<double>::infinity())});
   if (!kept)
     lowering.release(masks);
-  lowering.commit(into);
-  return lowering.view(lowering.wait(into), 0, shape);
+  return tile;
 }
 
 /// Values of a masked block, 0 where they are no number, and what they were.
@@ -238,8 +237,9 @@ void AttentionStage::addFaults(Value sumsTile, Value weightsTile,
   int64_t width = values.columns;
   int64_t count = llvm::divideCeil(kind.width, chunk());
   auto at = [&](Value slot, int64_t i) {
+    int64_t place = kept && slot == exists ? kept->turnedPlace : 0;
     return lowering.view(
-        slot, i * rowTile(),
+        slot, place + i * rowTile(),
         {std::min(chunk(), kind.width - i * chunk()), rows.size()});
   };
   Value zeros = lowering.acquire(vanished);

@@ -90,10 +90,7 @@ int64_t AttentionStage::bytesPerHead() const {
 
 /// Bands of queries, and for each the kinds and runs of its blocks.
 void AttentionStage::divide() {
-  // Enough that a triangle of 4096 x 4096 is cut at each tile of 128.
-  constexpr int64_t maxBands = 32;
-  for (RowBand &rows : divideRows(queries.columns, keys.columns, filter,
-                                  rowTile(), chunk(), block(), maxBands)) {
+  for (RowBand &rows : attentionBands(attention, machine)) {
     Band band;
     int64_t number = 0, count = 0;
     for (const ColumnRun &run : rows.columns)
@@ -160,9 +157,11 @@ void AttentionStage::makeRings() {
   shifts = ring("shifts", 3, {rows, 1}, f32);
   tops = ring("tops", 3, {rows, 1}, f32);
   totals = ring("totals", 4, {rows, 1}, f32);
-  inverses = ring("inverses", 2, {rows, 1}, f32);
-  weights = ring("weights", 3, {rows, width}, weightType);
-  moved = ring("moved", 3, {chunkRows, chunks, rows}, weightType);
+  inverses = ring("inverses", 5, {rows, 1}, f32);
+  weights = ring("weights", 4, {rows, width}, weightType);
+  moved = ring("moved", 4, {chunkRows, chunks, rows}, weightType);
+  movedByScalar =
+      ring("moved_by_scalar", 4, {chunkRows, chunks, rows}, weightType);
   Type element = lowering.storedType(
       cast<RankedTensorType>(attention.result()->getResult(0).getType())
           .getElementType());
@@ -182,12 +181,19 @@ void AttentionStage::makeRings() {
   }
   masks = ring("mask", 3, {rows, width}, bf16);
   turnedMasks = ring("turned_mask", 2, {chunkRows, chunks, rows}, bf16);
-  chosen = ring("chosen", 2, {rows, width}, f32);
-  chosenTrial = ring("chosen_trial", 2, {rows, width}, f32);
-  movedMasked = ring("moved_masked", 2, {chunkRows, chunks, rows}, weightType);
+  // From the maximum of a tile to its weights, beside those of the tile before.
+  int64_t mostMasked = 0;
+  for (const Band &band : bands) {
+    int64_t count = 0;
+    for (const StepRun &run : band.blocks)
+      count += kinds[run.kind].masked ? run.count : 0;
+    mostMasked = std::max(mostMasked, count);
+  }
+  chosen = ring("chosen", 2 * mostMasked + 1, {rows, width}, f32);
+  movedMasked = ring("moved_masked", 4, {chunkRows, chunks, rows}, weightType);
   // Made with the scores, used two blocks later.
-  sound = ring("sound", 3, {chunkRows, chunks, values.columns}, values.type);
-  faults = ring("faults", 3, {chunkRows, chunks, faultPlanes(), values.columns},
+  sound = ring("sound", 5, {chunkRows, chunks, values.columns}, values.type);
+  faults = ring("faults", 5, {chunkRows, chunks, faultPlanes(), values.columns},
                 bf16);
   vanished = ring("vanished", 2, {chunkRows, chunks, rows}, bf16);
 }

@@ -92,13 +92,20 @@ private:
   // Steps of a block.
   void product(mlir::Value sums, const Tile &rows, const BlockKind &kind,
                const Linear &start);
-  mlir::Value choose(RingOp into, mlir::Value scores, const Tile &rows,
+  mlir::Value choose(mlir::Value scores, const Tile &rows,
                      const BlockKind &kind, const Linear &start);
   void maximum(mlir::Value top, mlir::Value scores, const Tile &rows,
                const BlockKind &kind, const Linear &start);
   void exponential(mlir::Value scores, mlir::Value shift, mlir::Value total,
-                   const Tile &rows, const BlockKind &kind,
-                   const Linear &start);
+                   const Tile &rows, const BlockKind &kind);
+  /// Where the weights of a block go. The vector engine has most to do: the scalar
+  /// engine makes some of its copies.
+  RingOp movedOf(const BlockKind &kind) const {
+    return kind.masked ? movedMasked
+           : (kind.width < block() || kind.first) && !kind.last && masked
+               ? movedByScalar
+               : moved;
+  }
   void turn(const Tile &rows, const BlockKind &kind);
   void multiply(mlir::Value sums, const Tile &rows, const BlockKind &kind,
                 const Linear &start);
@@ -144,10 +151,10 @@ private:
   bool masked = false;
 
   RingOp trial, scores, maxima, shifts, totals, tops, weights, turned, moved,
-      sums, inverses, out;
+      movedByScalar, sums, inverses, out;
   // Of masked blocks.
   RingOp ones, larges, masks, turnedMasks, keptRing, keptTurned, chosen,
-      chosenTrial, movedMasked, sound, faults, vanished;
+      movedMasked, sound, faults, vanished;
   std::vector<KeptMask> keptMasks;
   mlir::Value onesSlot, largeSlot, keptSlot, keptTurnedSlot;
 };

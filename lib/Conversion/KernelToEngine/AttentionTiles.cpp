@@ -6,8 +6,8 @@
 // and multiplies those of the block before that, and makes scores for the maxima of
 // the next tile.
 //
-//   trial t+1 | scores t, one block later | turn, two later | multiply, three later |
-//   results, five later
+//   trial t+1 | scores t, a block later | turn, 3 later | multiply, 5 later |
+//   results, 7 later
 //
 // Tiles written out one behind the other are one sequence; a loop over tiles ends it.
 //
@@ -98,9 +98,13 @@ void AttentionStage::scoreTile(const Tile &rows) {
   shiftOf(rows);
   Value shift = lowering.view(lowering.wait(shifts), 0, column);
   Value total = lowering.view(lowering.acquire(totals), 0, column);
-  if (kind.masked)
+  if (kind.masked) {
     sortValues(kind, start);
-  exponential(tile, shift, total, rows, kind, start);
+    tile = lowering.view(lowering.wait(chosen), 0, {rows.size(), kind.width});
+  }
+  exponential(tile, shift, total, rows, kind);
+  if (kind.masked)
+    lowering.release(chosen);
   lowering.commit(totals);
   lowering.release(shifts);
   lowering.release(scores);
@@ -201,11 +205,17 @@ void AttentionStage::emitTogether(ArrayRef<Tile> tiles,
       shift = lowering.view(lowering.wait(shifts), 0, column);
       total = lowering.view(lowering.acquire(totals), 0, column);
     }
-    if (kind.masked)
+    if (kind.masked) {
       sortValues(kind, start);
-    exponential(scoresIn(scores, rows, kind, start), shift, total, rows, kind,
-                start);
-    lowering.release(scores);
+      exponential(
+          lowering.view(lowering.wait(chosen), 0, {rows.size(), kind.width}),
+          shift, total, rows, kind);
+      lowering.release(chosen);
+    } else {
+      exponential(scoresIn(scores, rows, kind, start), shift, total, rows,
+                  kind);
+      lowering.release(scores);
+    }
     if (!kind.last)
       return;
     lowering.release(shifts);
@@ -224,7 +234,7 @@ void AttentionStage::emitTogether(ArrayRef<Tile> tiles,
   int64_t lead = tiles.empty() ? 0 : 1;
   interleave(
       lowering, {passes, trials, passes, passes, passes},
-      {lead, 0, lead + 1, lead + 2, lead + 4},
+      {lead, 0, lead + 2, lead + 4, lead + 6},
       [&](ArrayRef<std::optional<Step>> steps) {
         auto at = [&](unsigned i, auto step) {
           if (!steps[i] || steps[i]->kind == idle)
@@ -239,12 +249,12 @@ void AttentionStage::emitTogether(ArrayRef<Tile> tiles,
           if (kind.last)
             invertTotal(rows);
         });
-        at(3, multiplyStep);
         // Not before the scalar engine would have to wait for it.
         at(4, [&](const Tile &rows, const BlockKind &kind, const Linear &) {
           if (kind.last)
             finish(rows);
         });
+        at(3, multiplyStep);
       });
 }
 

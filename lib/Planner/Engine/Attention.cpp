@@ -532,6 +532,18 @@ SmallVector<HalfPlane> Attention::plane() {
   return halves;
 }
 
+SmallVector<RowBand> engine::attentionBands(Attention &attention,
+                                            const Machine &machine) {
+  // Enough that a triangle of 4096 x 4096 is cut at each tile of 128.
+  constexpr int64_t maxBands = 32;
+  int64_t rows = attention.extents[attention.rows];
+  return divideRows(
+      rows, attention.extents[attention.keys()], attention.plane(),
+      std::min(rows, machine.tensor.columns), machine.tensor.rows,
+      std::min<int64_t>(machine.tensor.movingMax, machine.psum.bankBytes / 4),
+      maxBands);
+}
+
 bool engine::attentionFits(Attention &attention, const Machine &machine) {
   auto bytes = [&](int64_t rows, int64_t columns, Type type) -> int64_t {
     return llvm::divideCeil(rows, machine.tensor.rows) * columns *
@@ -549,6 +561,15 @@ bool engine::attentionFits(Attention &attention, const Machine &machine) {
   bool inPsum = machine.psum.banks >= fewestBanks &&
                 columns * 4 <= machine.psum.bankBytes &&
                 columns <= machine.tensor.movingMax;
+  // Masked scores of two tiles are held at once.
+  constexpr int64_t mostMasked = 8;
+  for (const RowBand &band : attentionBands(attention, machine)) {
+    int64_t count = 0;
+    for (const ColumnRun &run : band.columns)
+      count += run.masked ? run.count : 0;
+    if (count > mostMasked)
+      return false;
+  }
   // A row without keys is 0, not 0 / 0.
   return onChip && inPsum && everyRowExists(rows, keys, attention.plane());
 }

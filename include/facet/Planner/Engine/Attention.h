@@ -70,6 +70,11 @@ struct Attention {
 std::optional<Attention> matchAttention(kernel::ReduceOp values,
                                         const Machine *machine = nullptr);
 
+/// Its rows in tiles of the array, with the blocks of keys they meet: at most a bank of
+/// PSUM wide, starting at multiples of the array's rows.
+llvm::SmallVector<RowBand> attentionBands(Attention &attention,
+                                          const Machine &machine);
+
 /// Whether one head of it fits the memories of `machine`, and it can be told which
 /// blocks of keys each block of rows meets.
 bool attentionFits(Attention &attention, const Machine &machine);
