@@ -378,16 +378,32 @@ void cpu::addFilteredScratch(FilteredStage &stage,
       return loops::quotient(f.num(f.extent(depth)) + (size - 1), size);
     };
   };
+  // Of a block, as many as there are, in whole tiles.
+  auto blockOf = [&](std::optional<unsigned> i, int64_t most,
+                     int64_t tile) -> Extent {
+    if (!i)
+      return fixed(tile);
+    OpFoldResult extent = op.getMixedExtents()[*i];
+    return [=](Frame &f) {
+      Num tiles = loops::quotient(f.num(f.extent(extent)) + (tile - 1), tile);
+      return loops::min(tiles * tile, f.i64(most));
+    };
+  };
+  std::optional<unsigned> m;
+  if (!c.m.empty())
+    m = c.m.back();
+  Extent rows = blockOf(m, plan.getRowBlock(), plan.getRows());
   auto add = [&](Type type, std::vector<Extent> dims) {
     if (plan.getSplit() != Split::None)
       dims.insert(dims.begin(), [](Frame &f) { return f.num(f.threads); });
     return workspace.add(type, std::move(dims));
   };
   int64_t stride = plan.getDepthBlock() / group + plan.getLanes();
-  stage.slots.a = add(element, {fixed(plan.getRowBlock()), fixed(stride)});
-  stage.slots.b = add(element, {fixed(plan.getColumnBlock()), inUnits(group)});
-  stage.slots.sums =
-      add(element, {fixed(plan.getRowBlock()), fixed(plan.getColumnBlock())});
+  stage.slots.a = add(element, {rows, fixed(stride)});
+  stage.slots.b = add(
+      element, {blockOf(c.n.back(), plan.getColumnBlock(), plan.getColumns()),
+                inUnits(group)});
+  stage.slots.sums = add(element, {rows, fixed(plan.getColumnBlock())});
   stage.slots.odd =
       add(IntegerType::get(reduce.getContext(), 32), {inUnits(unit)});
 }

@@ -641,13 +641,22 @@ void cpu::addStreamScratch(StreamStage &stage, loops::Workspace &workspace) {
       return inUnits ? count : count * unit;
     };
   };
+  // Of a block of rows, as many as there are, in whole tiles.
+  kernel::SoftmaxOp softmax = stream.softmax;
+  OpFoldResult allRows = kernel::mixedExtents(softmax)[stream.row];
+  auto blockAnd = [=](int64_t more) -> Extent {
+    int64_t tile = plan.getRows(), most = plan.getRowBlock();
+    return [=](Frame &f) {
+      Num tiles = loops::quotient(f.num(f.extent(allRows)) + (tile - 1), tile);
+      return loops::min(tiles * tile, f.i64(most)) + more;
+    };
+  };
   auto add = [&](Type type, std::vector<Extent> dims) {
     if (plan.getGrain())
       dims.insert(dims.begin(), [](Frame &f) { return f.num(f.threads); });
     return workspace.add(type, std::move(dims));
   };
-  int64_t lanes = plan.getLanes(), rows = plan.getRows(),
-          block = plan.getRowBlock(), keys = plan.getKeys();
+  int64_t lanes = plan.getLanes(), rows = plan.getRows(), keys = plan.getKeys();
   int64_t columns = plan.getValueVectors() * lanes;
   int64_t keyGroup = MicroKernelOp::groupSize(plan.getKeyDot()),
           valueGroup = MicroKernelOp::groupSize(plan.getValueDot());
@@ -665,16 +674,16 @@ void cpu::addStreamScratch(StreamStage &stage, loops::Workspace &workspace) {
   slots.keys = add(f32, withDepth(extentOf(values, key, keys, false)));
   slots.values = add(f32, {extentOf(values, n, columns, false),
                            extentOf(values, key, valueGroup, true)});
-  slots.queries = add(f32, withDepth(fixed(block)));
+  slots.queries = add(f32, withDepth(blockAnd(0)));
   int64_t stride = plan.getKeyBlock() + lanes;
   slots.scores = add(f32, {fixed(rows), fixed(stride)});
   slots.weights = add(IntegerType::get(context, 16),
                       {fixed(valueGroup > 1 ? rows : 0), fixed(stride)});
   slots.live = add(IntegerType::get(context, 16),
                    {fixed(rows), fixed(plan.getKeyBlock() / lanes)});
-  slots.sums = add(f32, {fixed(block), extentOf(values, n, columns, false)});
-  slots.total = add(f32, {fixed(block), fixed(lanes)});
-  slots.most = add(f32, {fixed(block + lanes)});
+  slots.sums = add(f32, {blockAnd(0), extentOf(values, n, columns, false)});
+  slots.total = add(f32, {blockAnd(0), fixed(lanes)});
+  slots.most = add(f32, {blockAnd(lanes)});
   slots.next = add(f32, {fixed(lanes)});
   slots.scale = add(f32, {fixed(lanes)});
   slots.odd =

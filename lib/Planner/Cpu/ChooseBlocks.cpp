@@ -279,10 +279,22 @@ static ContractionAttr underFilter(const Contraction &contraction,
   if (shiftsA(contraction, dot))
     dot = contraction.dot;
   bool isSplit = plan.getSplit() != Split::None && !contraction.m.empty();
+  // No more than there are.
+  kernel::ReduceOp reduce = contraction.reduce;
+  auto op = cast<kernel::StructuredOpInterface>(reduce.getOperation());
+  auto most = [&](unsigned iterator, int64_t block, int64_t unit) -> int64_t {
+    std::optional<int64_t> extent = kernel::knownExtent(op, iterator);
+    int64_t size = extent ? std::clamp<int64_t>(*extent, 1, block) : block;
+    return llvm::alignTo(size, unit);
+  };
+  int64_t rows = contraction.m.empty()
+                     ? plan.getRows()
+                     : most(contraction.m.back(), filteredRows, plan.getRows());
   return ContractionAttr::get(
       plan.getContext(), plan.getRows(), plan.getVectors(), plan.getLanes(),
-      llvm::divideCeil(filteredRows, plan.getRows()) * plan.getRows(),
-      plan.getColumnBlock(), Pack::AB, dot, filteredDepth,
+      rows,
+      most(contraction.n.back(), plan.getColumnBlock(), plan.getColumns()),
+      Pack::AB, dot, most(contraction.k.front(), filteredDepth, filterUnit),
       isSplit ? Split::M : Split::None, isSplit ? taskGrain : 0,
       /*constant=*/false, /*prefetch=*/0);
 }

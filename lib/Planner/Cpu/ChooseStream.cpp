@@ -43,7 +43,7 @@ struct Sizes {
   double repeats = 1;               // heads, times outer rows
   double heads = 1;                 // as often k and v are packed
   std::optional<int64_t> knownRows; // of all outer rows together
-  bool isClosed = true;
+  bool isRowsKnown = false, areKeysKnown = false, isClosed = true;
   explicit Sizes(const Stream &stream);
 };
 } // namespace
@@ -65,6 +65,8 @@ Sizes::Sizes(const Stream &stream) {
                  stream.values.n.back(), openDepth);
   rows = size(op, stream.row, openKeys);
   knownRows = kernel::knownExtent(op, stream.row);
+  isRowsKnown = knownRows.has_value();
+  areKeysKnown = kernel::knownExtent(op, stream.key).has_value();
   keys = size(op, stream.key, openKeys);
   for (unsigned i : stream.batch)
     heads *= double(size(op, i, 1));
@@ -140,6 +142,12 @@ StreamAttr cpu::chooseStream(const Stream &stream, const Machine &machine) {
     int64_t keys = std::min({mostKeys, machine.cache.l1Bytes / 2 / (4 * rows),
                              machine.cache.l2Bytes / 2 / bytes});
     int64_t rowsOfBlock = std::min(mostRows, machine.cache.l2Bytes / 4 / bytes);
+    // No more than there are.
+    if (sizes.isRowsKnown)
+      rowsOfBlock =
+          std::min(rowsOfBlock, int64_t(llvm::alignTo(sizes.rows, rows)));
+    if (sizes.areKeysKnown)
+      keys = std::min(keys, int64_t(llvm::alignTo(sizes.keys, unit)));
     return StreamAttr::get(softmax.getContext(), rows, keyVectors, valueVectors,
                            lanes, most(rowsOfBlock, rows), most(keys, unit),
                            keyDot, valueDot, 0);
