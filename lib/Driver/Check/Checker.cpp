@@ -325,13 +325,13 @@ void Checker::runTrial(const Trial &trial) {
 // Wrong calls
 //===----------------------------------------------------------------------===//
 
-/// A smaller call that is wrong on the same road, with `text` about it.
 std::optional<Trial> Checker::smaller(unsigned road, const Trial &trial,
+                                      Clock::time_point end,
                                       std::string &text) {
   for (unsigned i = 0; i < trial.sizes.size(); ++i) {
     int64_t size = trial.sizes[i];
     for (int64_t less : {int64_t(0), int64_t(1), size / 2, size - 1}) {
-      if (less < 0 || less >= size)
+      if (less < 0 || less >= size || Clock::now() > end)
         continue;
       SizeValues sizes = trial.sizes;
       sizes[i] = less;
@@ -359,12 +359,8 @@ void Checker::complain(unsigned road, Trial trial, std::string text) {
         text = std::move(wrong);
       }
   auto end = Clock::now() + std::chrono::seconds(10);
-  while (Clock::now() < end) {
-    std::optional<Trial> less = smaller(road, trial, text);
-    if (!less)
-      break;
+  while (std::optional<Trial> less = smaller(road, trial, end, text))
     trial = std::move(*less);
-  }
   RoadReport &report = reports[road];
   report.complaint = text;
   report.again = again;

@@ -92,8 +92,10 @@ private:
                const Trial &trial, Verdict &verdict) const;
   void runTrial(const Trial &trial);
   void complain(unsigned road, Trial trial, std::string text);
+  /// A smaller call that is wrong on the same road, with `text` about it; nothing when
+  /// none is found until `end`.
   std::optional<Trial> smaller(unsigned road, const Trial &trial,
-                               std::string &text);
+                               Clock::time_point end, std::string &text);
   std::string examineAlone(unsigned road, const Trial &trial);
   void breakPromise(unsigned promise);
   void breakIndex(unsigned param, const Trial &trial);

@@ -233,7 +233,7 @@ Outcome SimulatedRoad::call(const SizeValues &sizes, Arguments &arguments,
     return outcome;
   }
   outcome.impossible = firstError(refused);
-  if (!mayRefuse)
+  if (!mayRefuse && !invocation.diagnostics.hasErrors())
     for (const facet::Diagnostic &diagnostic : refused.all())
       invocation.diagnostics.add(diagnostic);
   return outcome;
