@@ -14,6 +14,7 @@
 #include "facet/Dialect/Kernel/IR/Plan.h"
 #include "facet/Driver/Help.h"
 #include "facet/Pipelines/Engine.h"
+#include "facet/Sim/Time.h"
 
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
@@ -112,8 +113,8 @@ static void addMemories(engine::ProgramOp program, const Machine &machine,
   }
 }
 
-/// Programs are made, too: what cannot be compiled is refused, and memory is told as it
-/// is.
+/// Programs are made, too: what cannot be compiled is refused, memory is told as it is,
+/// and the simulator says whether the prediction holds.
 static ExitCode explainEngine(Sources &sources, const Machine &machine,
                               Diagnostics &diagnostics, Answers &answers) {
   SmallVector<StringAttr> names;
@@ -136,6 +137,11 @@ static ExitCode explainEngine(Sources &sources, const Machine &machine,
         });
     if (failed(program))
       return ExitCode::Rejected;
+    FailureOr<Program> emitted = emitEngineProgram(*program, machine);
+    if (failed(emitted))
+      return ExitCode::Rejected;
+    explanation.variants.front().simulated =
+        sim::timeProgram(*emitted).ns() * 1e-9;
     addMemories(*program, machine, explanation);
     answers.add(plan, *planned, machine.name, explanation);
   }

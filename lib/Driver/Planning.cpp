@@ -37,9 +37,9 @@ FailureOr<LoadedTargets> facet::loadTargets(ArrayRef<const Target *> targets,
 }
 
 void facet::checkSchedules(const Sources &sources, Diagnostics &diagnostics) {
-  SmallVector<StringRef> kernels, machines;
-  for (auto kernel : sources.module.get().getOps<kernel::FuncOp>())
-    kernels.push_back(kernel.getSymName());
+  SmallVector<StringRef> kernels(sources.kernelNames.begin(),
+                                 sources.kernelNames.end()),
+      machines;
   for (const Target &target : targets())
     machines.push_back(target.name);
   std::vector<std::string> files = machineNames();

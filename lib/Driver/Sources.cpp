@@ -267,6 +267,8 @@ std::optional<Sources> Loader::finish(ArrayRef<SizeBinding> sizes) {
 
   auto kernels = result.module->getOps<kernel::FuncOp>();
   result.hasKernels = !kernels.empty();
+  for (kernel::FuncOp kernel : kernels)
+    result.kernelNames.push_back(kernel.getSymName().str());
   bool lowered = llvm::any_of(*result.module->getBody(), [](Operation &op) {
     return !isa<kernel::FuncOp>(op);
   });

@@ -23,6 +23,8 @@ struct Sources {
   bool hasKernels = false;
   /// Of all files, in order, those of imports before the file's own.
   std::vector<syntax::Schedule> schedules;
+  /// Of all kernels read; `module` may keep fewer.
+  std::vector<std::string> kernelNames;
   /// The names of the inputs in messages.
   std::vector<std::string> inputNames;
   /// Every file read, inputs first, then imports; "-" is not among them.

@@ -235,7 +235,15 @@ void Model::countResults() {
   double passes = std::max(1.0, onVector + onScalar);
   double after = prices.hop(false) + passes * evict.done + prices.hop(false) +
                  store.alone();
-  result.end = after;
+  // Tiles of the last block come one after the other; where each takes longer than the
+  // next one needs to be summed, they queue up. What scalar computes, it finishes before
+  // it triggers the store.
+  Work function = prices.evict(QueueKind::Scalar, type, plan.getColumnTile());
+  double eachTile = onScalar > 0 ? onScalar * function.done + store.issue
+                                 : std::max(onVector * evict.port, store.issue);
+  double lastTiles = double(plan.getRowTiles() * plan.getColumnTiles());
+  double apart = wholeBlock / groups / lastTiles;
+  result.end = after + (lastTiles - 1) * std::max(0.0, eachTile - apart);
   result.turns = std::max(result.turns, tiles * (after + prices.hop(true)) /
                                             double(plan.getResultSlots()));
   // Banks of sums that are emptied while the next block is summed.

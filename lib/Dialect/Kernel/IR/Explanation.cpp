@@ -121,6 +121,8 @@ void Explanation::print(llvm::raw_ostream &os) const {
     printStages(variant.stages, os);
     if (variant.seconds)
       os << "  predicted " << printSeconds(*variant.seconds) << '\n';
+    if (variant.simulated)
+      os << "  simulated " << printSeconds(*variant.simulated) << '\n';
   }
   size_t width = widest(lets, [](const Let &let) { return let.name; });
   for (const Let &let : lets)
@@ -172,6 +174,8 @@ llvm::json::Value Explanation::toJson() const {
     }
     Object object{{"when", variant.when}, {"stages", std::move(stageList)}};
     seconds(object, variant.seconds);
+    if (variant.simulated)
+      object["simulated_seconds"] = *variant.simulated;
     variantList.push_back(std::move(object));
   }
   for (const Let &let : lets)

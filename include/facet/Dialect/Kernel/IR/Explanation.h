@@ -60,6 +60,8 @@ struct Explanation {
     std::string when;
     std::vector<Stage> stages;
     std::optional<double> seconds; ///< predicted
+    /// By a simulator, where the target has one.
+    std::optional<double> simulated = {};
   };
 
   /// `kernel 'linear' on x86-64-v4`, without a line end.
