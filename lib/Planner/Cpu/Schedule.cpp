@@ -15,9 +15,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Schedule.h"
-#include "ChooseStream.h"
 #include "CostModel.h"
-#include "Stages.h"
+#include "ScheduleReader.h"
 #include "facet/Dialect/Kernel/IR/Operations.h"
 #include "facet/Machine/Machine.h"
 
@@ -31,136 +30,12 @@ using kernel::ScheduleEntry;
 using kernel::ScheduleValue;
 using kernel::StructuredOpInterface;
 
-namespace {
-
-/// A block larger than this is all of any axis that a cache could hold.
-constexpr int64_t largestBlock = 1 << 24;
-
-/// The axes of a contraction as the text names them; m is absent for one row.
-struct Axes {
-  std::string m, n, k; // of k the outermost
-  explicit Axes(const Contraction &contraction) {
-    kernel::ReduceOp reduce = contraction.reduce;
-    auto op = cast<StructuredOpInterface>(reduce.getOperation());
-    if (!contraction.m.empty())
-      m = op.getIteratorName(contraction.m.back()).str();
-    n = op.getIteratorName(contraction.n.back()).str();
-    k = op.getIteratorName(contraction.k.front()).str();
-  }
-};
-
-/// The choices of a contraction, while they change.
-struct Choices {
-  int64_t rows, vectors, lanes, rowBlock, columnBlock, depthBlock;
-  Pack pack;
-  Dot dot;
-  Split split;
-  int64_t grain, prefetch;
-  bool constant;
-  explicit Choices(ContractionAttr plan)
-      : rows(plan.getRows()), vectors(plan.getVectors()),
-        lanes(plan.getLanes()), rowBlock(plan.getRowBlock()),
-        columnBlock(plan.getColumnBlock()), depthBlock(plan.getDepthBlock()),
-        pack(plan.getPack()), dot(plan.getDot()), split(plan.getSplit()),
-        grain(plan.getGrain()), prefetch(plan.getPrefetch()),
-        constant(plan.getConstant()) {}
-  ContractionAttr get(MLIRContext *context) const {
-    return ContractionAttr::get(context, rows, vectors, lanes, rowBlock,
-                                columnBlock, pack, dot, depthBlock, split,
-                                split == Split::None ? 0 : grain, constant,
-                                prefetch);
-  }
-};
-
-/// The same of a stream: its rows, its keys and the columns of its values.
-struct StreamAxes {
-  std::string row, key, column;
-  explicit StreamAxes(const Stream &stream) {
-    kernel::SoftmaxOp softmax = stream.softmax;
-    kernel::ReduceOp values = stream.values.reduce;
-    auto op = cast<StructuredOpInterface>(softmax.getOperation());
-    row = op.getIteratorName(stream.row).str();
-    key = op.getIteratorName(stream.key).str();
-    column = cast<StructuredOpInterface>(values.getOperation())
-                 .getIteratorName(stream.values.n.back())
-                 .str();
-  }
-};
-
-struct StreamChoices {
-  int64_t rows, keyVectors, valueVectors, lanes, rowBlock, keyBlock, grain;
-  Dot keyDot, valueDot;
-  explicit StreamChoices(StreamAttr plan)
-      : rows(plan.getRows()), keyVectors(plan.getKeyVectors()),
-        valueVectors(plan.getValueVectors()), lanes(plan.getLanes()),
-        rowBlock(plan.getRowBlock()), keyBlock(plan.getKeyBlock()),
-        grain(plan.getGrain()), keyDot(plan.getKeyDot()),
-        valueDot(plan.getValueDot()) {}
-  StreamAttr get(MLIRContext *context) const {
-    return StreamAttr::get(context, rows, keyVectors, valueVectors, lanes,
-                           rowBlock, keyBlock, keyDot, valueDot, grain);
-  }
-};
-
-class Reader {
-public:
-  Reader(PlanAttr plan, kernel::FuncOp kernel, const Machine &machine,
-         Diagnostics &diagnostics)
-      : plan(plan), kernel(kernel), machine(machine), diagnostics(diagnostics),
-        stages(kernel), current(plan.getGeneral().getStages()) {}
-
-  FailureOr<PlanAttr> read(llvm::ArrayRef<ScheduleEntry> entries);
-
-private:
-  void readEntry(const ScheduleEntry &entry);
-  void readChoices(const ScheduleClause &clause, StageAttr &stage);
-  void readTile(const ScheduleClause &clause, const Contraction &contraction,
-                Choices &choices);
-  void readBlock(const ScheduleClause &clause, const Contraction &contraction,
-                 Choices &choices);
-  void readPack(const ScheduleClause &clause, const Contraction &contraction,
-                Choices &choices);
-  void readTasks(const ScheduleClause &clause, const Contraction &contraction,
-                 Choices &choices);
-  void readFuse(const ScheduleClause &clause, llvm::StringRef statement);
-  void readStore(const ScheduleClause &clause, unsigned stage);
-  void chooseStreams(llvm::ArrayRef<ScheduleEntry> entries);
-  void readStream(const ScheduleClause &clause, unsigned stage);
-  void readStreamTile(const ScheduleClause &clause, const StreamAxes &axes,
-                      StreamChoices &choices);
-  void readStreamBlock(const ScheduleClause &clause, const StreamAxes &axes,
-                       StreamChoices &choices);
-
-  /// The softmax of `statement`; null without one.
-  kernel::SoftmaxOp softmaxOf(llvm::StringRef statement);
-  /// The stream that holds the softmax, or anything, of `statement`.
-  std::optional<unsigned> streamOf(llvm::StringRef statement, bool ofSoftmax);
-
-  /// The stages whose sum is of `statement`, in order.
-  llvm::SmallVector<unsigned> sumsOf(llvm::StringRef statement);
-  /// `NAME = number` arguments of a clause, each axis once; false with an error.
-  bool forAxes(const ScheduleClause &clause, llvm::ArrayRef<std::string> axes,
-               llvm::function_ref<void(unsigned axis, int64_t value)> body);
-  void error(const ScheduleClause &clause, const llvm::Twine &message) {
-    diagnostics.error(clause.place, message);
-  }
-
-  PlanAttr plan;
-  kernel::FuncOp kernel;
-  const Machine &machine;
-  Diagnostics &diagnostics;
-  Stages stages;
-  llvm::SmallVector<StageAttr> current;
-};
-
-} // namespace
-
 static std::string listed(llvm::ArrayRef<std::string> words) {
   return llvm::join(words.drop_back(), ", ") +
          (words.size() > 1 ? " and " : "") + words.back();
 }
 
-llvm::SmallVector<unsigned> Reader::sumsOf(llvm::StringRef statement) {
+llvm::SmallVector<unsigned> ScheduleReader::sumsOf(llvm::StringRef statement) {
   llvm::SmallVector<unsigned> result;
   for (auto [i, stage] : llvm::enumerate(current))
     if (stage.getForm() == Form::Contraction &&
@@ -169,9 +44,9 @@ llvm::SmallVector<unsigned> Reader::sumsOf(llvm::StringRef statement) {
   return result;
 }
 
-bool Reader::forAxes(const ScheduleClause &clause,
-                     llvm::ArrayRef<std::string> axes,
-                     llvm::function_ref<void(unsigned, int64_t)> body) {
+bool ScheduleReader::forAxes(const ScheduleClause &clause,
+                             llvm::ArrayRef<std::string> axes,
+                             llvm::function_ref<void(unsigned, int64_t)> body) {
   llvm::SmallVector<std::string> known;
   for (const std::string &axis : axes)
     if (!axis.empty())
@@ -209,8 +84,9 @@ bool Reader::forAxes(const ScheduleClause &clause,
   return diagnostics.errorCount() == before;
 }
 
-void Reader::readTile(const ScheduleClause &clause,
-                      const Contraction &contraction, Choices &choices) {
+void ScheduleReader::readTile(const ScheduleClause &clause,
+                              const Contraction &contraction,
+                              Choices &choices) {
   int64_t rowTiles = choices.rowBlock / choices.rows;
   int64_t columnTiles = choices.columnBlock / (choices.vectors * choices.lanes);
   Choices wanted = choices;
@@ -243,8 +119,9 @@ void Reader::readTile(const ScheduleClause &clause,
   choices = wanted;
 }
 
-void Reader::readBlock(const ScheduleClause &clause,
-                       const Contraction &contraction, Choices &choices) {
+void ScheduleReader::readBlock(const ScheduleClause &clause,
+                               const Contraction &contraction,
+                               Choices &choices) {
   Axes axes(contraction);
   int64_t units[] = {choices.rows, choices.vectors * choices.lanes,
                      MicroKernelOp::groupSize(choices.dot)};
@@ -261,8 +138,9 @@ void Reader::readBlock(const ScheduleClause &clause,
   });
 }
 
-void Reader::readPack(const ScheduleClause &clause,
-                      const Contraction &contraction, Choices &choices) {
+void ScheduleReader::readPack(const ScheduleClause &clause,
+                              const Contraction &contraction,
+                              Choices &choices) {
   std::optional<Pack> pack =
       clause.value ? symbolizePack(clause.value->word) : std::nullopt;
   if (!pack)
@@ -291,8 +169,9 @@ void Reader::readPack(const ScheduleClause &clause,
 }
 
 /// `split = n, grain = 2000000`: the axis by its own name, or none.
-void Reader::readTasks(const ScheduleClause &clause,
-                       const Contraction &contraction, Choices &choices) {
+void ScheduleReader::readTasks(const ScheduleClause &clause,
+                               const Contraction &contraction,
+                               Choices &choices) {
   Axes axes(contraction);
   if (clause.name == "grain") {
     if (!clause.value || !clause.value->word.empty() ||
@@ -314,7 +193,8 @@ void Reader::readTasks(const ScheduleClause &clause,
     choices.grain = 1;
 }
 
-void Reader::readChoices(const ScheduleClause &clause, StageAttr &stage) {
+void ScheduleReader::readChoices(const ScheduleClause &clause,
+                                 StageAttr &stage) {
   std::optional<Contraction> contraction =
       stages.contractionOf(stages.op(stage.getOps().front()));
   Choices choices(stage.getContraction());
@@ -331,7 +211,8 @@ void Reader::readChoices(const ScheduleClause &clause, StageAttr &stage) {
 }
 
 /// `y: fuse(t)`: the sum that is t must be in the stage of y.
-void Reader::readFuse(const ScheduleClause &clause, llvm::StringRef statement) {
+void ScheduleReader::readFuse(const ScheduleClause &clause,
+                              llvm::StringRef statement) {
   if (clause.arguments.empty())
     error(clause, "'fuse' names the statements that join '" + statement + "'");
   for (const auto &[wanted, value] : clause.arguments) {
@@ -375,7 +256,7 @@ void Reader::readFuse(const ScheduleClause &clause, llvm::StringRef statement) {
 }
 
 /// `t: store()`: the sums of t are stored, whatever could be computed on them.
-void Reader::readStore(const ScheduleClause &clause, unsigned number) {
+void ScheduleReader::readStore(const ScheduleClause &clause, unsigned number) {
   if (clause.value || !clause.arguments.empty())
     return error(clause, "'store' takes nothing: write 'store()'");
   StageAttr stage = current[number];
@@ -389,153 +270,7 @@ void Reader::readStore(const ScheduleClause &clause, unsigned number) {
                                    stage.getOps().back(), {}));
 }
 
-kernel::SoftmaxOp Reader::softmaxOf(llvm::StringRef statement) {
-  for (StructuredOpInterface op : stages.live())
-    if (auto softmax = dyn_cast<kernel::SoftmaxOp>(*op))
-      if (kernel::statementOf(op) == statement)
-        return softmax;
-  return {};
-}
-
-std::optional<unsigned> Reader::streamOf(llvm::StringRef statement,
-                                         bool ofSoftmax) {
-  for (auto [i, stage] : llvm::enumerate(current))
-    if (stage.getForm() == Form::Stream)
-      for (int64_t number : stage.getOps())
-        if (kernel::statementOf(stages.op(number)) == statement &&
-            (!ofSoftmax || isa<kernel::SoftmaxOp>(*stages.op(number))))
-          return i;
-  return std::nullopt;
-}
-
-/// Which softmaxes are streamed is settled first: it says what other stages there are.
-void Reader::chooseStreams(llvm::ArrayRef<ScheduleEntry> entries) {
-  llvm::DenseMap<Operation *, bool> streamed;
-  for (const ScheduleEntry &entry : entries)
-    for (const ScheduleClause &clause : entry.clauses) {
-      if (clause.name != "stream")
-        continue;
-      kernel::SoftmaxOp softmax = softmaxOf(entry.statement);
-      if (!softmax) {
-        error(clause, "'" + entry.statement +
-                          "' has no softmax; 'stream' is for those");
-        continue;
-      }
-      bool isNone = clause.value && clause.value->word == "none";
-      if (clause.value && !isNone) {
-        error(clause, "'stream' is none, or takes blocks: 'stream(" +
-                          stages.op(stages.numberOf(softmax))
-                              .getIteratorName(softmax.getNumParallel()) +
-                          " = …)'");
-        continue;
-      }
-      std::string reason;
-      if (!isNone && !stages.streamOf(softmax, reason)) {
-        error(clause,
-              "'" + entry.statement + "' cannot be streamed: " + reason);
-        continue;
-      }
-      streamed[softmax] = !isNone;
-    }
-  if (streamed.empty())
-    return;
-  plan = planKernel(kernel, machine, streamed);
-  current = llvm::to_vector(plan.getGeneral().getStages());
-}
-
-/// `tile(i = 6, j = 64, n = 64)`, `stream(i = 126, j = 512)`, `split = i`,
-/// `grain = 2000000` of a stream.
-void Reader::readStream(const ScheduleClause &clause, unsigned number) {
-  StageAttr stage = current[number];
-  StreamChoices choices(stage.getStream());
-  kernel::SoftmaxOp softmax;
-  for (int64_t op : stage.getOps())
-    if (auto found = dyn_cast<kernel::SoftmaxOp>(*stages.op(op)))
-      softmax = found;
-  std::string reason;
-  StreamAxes axes(*stages.streamOf(softmax, reason));
-  if (clause.name == "tile")
-    readStreamTile(clause, axes, choices);
-  else if (clause.name == "stream")
-    readStreamBlock(clause, axes, choices);
-  else if (clause.name == "grain") {
-    if (!clause.value || !clause.value->word.empty() ||
-        clause.value->number < 1)
-      return error(clause, "'grain' is a number of multiply-adds, 1 or more");
-    choices.grain = clause.value->number;
-  } else {
-    std::string word = clause.value ? clause.value->word : "";
-    if (word != "none" && word != axes.row)
-      return error(clause, "'split' is '" + axes.row + "' or none");
-    choices.grain = word == "none" ? 0 : std::max<int64_t>(choices.grain, 1);
-  }
-  current[number] =
-      StageAttr::get(plan.getContext(), Form::Stream, stage.getOps(),
-                     ContractionAttr(), choices.get(plan.getContext()));
-}
-
-void Reader::readStreamTile(const ScheduleClause &clause,
-                            const StreamAxes &axes, StreamChoices &choices) {
-  StreamChoices wanted = choices;
-  bool good = true;
-  good &=
-      forAxes(clause, {axes.row, axes.key, axes.column},
-              [&](unsigned axis, int64_t value) {
-                if (axis == 0) {
-                  wanted.rows = value;
-                } else if (value % choices.lanes != 0) {
-                  error(clause, llvm::Twine(value) +
-                                    " columns are no whole vectors of " +
-                                    llvm::Twine(choices.lanes) + " elements");
-                  good = false;
-                } else {
-                  (axis == 1 ? wanted.keyVectors : wanted.valueVectors) =
-                      value / choices.lanes;
-                }
-              });
-  int64_t vectors = std::max(wanted.keyVectors, wanted.valueVectors);
-  int64_t registers = wanted.rows * vectors + vectors + 1;
-  if (good && registers > machine.cpu.vectorRegisters) {
-    error(clause, "a tile of " + llvm::Twine(wanted.rows) + " rows by " +
-                      llvm::Twine(vectors) + " vectors needs " +
-                      llvm::Twine(registers) + " registers; " + machine.name +
-                      " has " + llvm::Twine(machine.cpu.vectorRegisters));
-    good = false;
-  }
-  if (good && wanted.rows > wanted.lanes) {
-    error(clause, "a tile of a stream has no more rows than a vector has "
-                  "elements, " +
-                      llvm::Twine(wanted.lanes) + "; these are " +
-                      llvm::Twine(wanted.rows));
-    good = false;
-  }
-  if (!good)
-    return;
-  // Blocks stay about as large until they are given themselves.
-  auto whole = [](int64_t block, int64_t unit) {
-    return std::max<int64_t>(block / unit, 1) * unit;
-  };
-  wanted.rowBlock = whole(wanted.rowBlock, wanted.rows);
-  wanted.keyBlock = whole(wanted.keyBlock, wanted.keyVectors * wanted.lanes);
-  choices = wanted;
-}
-
-void Reader::readStreamBlock(const ScheduleClause &clause,
-                             const StreamAxes &axes, StreamChoices &choices) {
-  int64_t units[] = {choices.rows, choices.keyVectors * choices.lanes};
-  int64_t *blocks[] = {&choices.rowBlock, &choices.keyBlock};
-  static constexpr const char *words[] = {"rows", "keys"};
-  forAxes(clause, {axes.row, axes.key}, [&](unsigned axis, int64_t value) {
-    if (value % units[axis] != 0)
-      return error(clause, "a block of " + llvm::Twine(value) + " " +
-                               words[axis] +
-                               " is no whole number of tiles of " +
-                               llvm::Twine(units[axis]));
-    *blocks[axis] = value;
-  });
-}
-
-void Reader::readEntry(const ScheduleEntry &entry) {
+void ScheduleReader::readEntry(const ScheduleEntry &entry) {
   llvm::SmallVector<unsigned> sums = sumsOf(entry.statement);
   std::optional<unsigned> stream = streamOf(entry.statement, true);
   std::optional<unsigned> only; // of `sums`
@@ -594,7 +329,8 @@ void Reader::readEntry(const ScheduleEntry &entry) {
   }
 }
 
-FailureOr<PlanAttr> Reader::read(llvm::ArrayRef<ScheduleEntry> entries) {
+FailureOr<PlanAttr>
+ScheduleReader::read(llvm::ArrayRef<ScheduleEntry> entries) {
   unsigned before = diagnostics.errorCount();
   chooseStreams(entries);
   for (const ScheduleEntry &entry : entries)
@@ -616,44 +352,12 @@ FailureOr<PlanAttr> cpu::applySchedule(PlanAttr plan, kernel::FuncOp kernel,
                                        const Machine &machine,
                                        llvm::ArrayRef<ScheduleEntry> entries,
                                        Diagnostics &diagnostics) {
-  return Reader(plan, kernel, machine, diagnostics).read(entries);
+  return ScheduleReader(plan, kernel, machine, diagnostics).read(entries);
 }
 
 //===----------------------------------------------------------------------===//
 // Printing
 //===----------------------------------------------------------------------===//
-
-/// What is said of a softmax that could be streamed: its blocks, or none.
-static void printStream(const Stages &stages, kernel::SoftmaxOp softmax,
-                        VariantAttr variant,
-                        llvm::SmallVectorImpl<std::string> &clauses) {
-  std::string reason;
-  std::optional<Stream> stream = stages.streamOf(softmax, reason);
-  if (!stream)
-    return;
-  StreamAxes axes(*stream);
-  for (StageAttr stage : variant.getStages()) {
-    if (stage.getForm() != Form::Stream ||
-        !llvm::is_contained(stage.getOps(), stages.numberOf(softmax)))
-      continue;
-    StreamAttr plan = stage.getStream();
-    auto size = [](const std::string &axis, int64_t value) {
-      return axis + " = " + std::to_string(value);
-    };
-    clauses.push_back(
-        "tile(" + size(axes.row, plan.getRows()) + ", " +
-        size(axes.key, plan.getKeys()) + ", " +
-        size(axes.column, plan.getValueVectors() * plan.getLanes()) + ")");
-    clauses.push_back("stream(" + size(axes.row, plan.getRowBlock()) + ", " +
-                      size(axes.key, plan.getKeyBlock()) + ")");
-    clauses.push_back("split = " + (plan.getGrain() ? axes.row : "none"));
-    if (plan.getGrain())
-      clauses.push_back("grain = " + std::to_string(plan.getGrain()));
-    return;
-  }
-  if (streamingPays(*stream))
-    clauses.push_back("stream = none");
-}
 
 static void printChoices(const Contraction &contraction, ContractionAttr plan,
                          llvm::SmallVectorImpl<std::string> &clauses) {
