@@ -223,12 +223,14 @@ Judged facet::loops::step(const Judged &a,
 // Functions
 //===----------------------------------------------------------------------===//
 
-/// How far f may be from f(v) when its argument is within `b` of v.
-static Num argumentSpread(Function function, Num v, Num b, Num f,
+/// How far f may be from f(v) when its argument is within `b` of v. What is infinite in
+/// f64 has no distance: `ambiguous` says whether some argument gives less than `limit`.
+static Num argumentSpread(Function function, Num v, Num b, Num f, double limit,
                           Functions &functions, Num &ambiguous) {
   auto call = [&](Function g, Num x) { return functions.call(g, x); };
   switch (function) {
   case Function::Exp: // steep: e^(v+b) − e^v
+    ambiguous = isInfinite(f) & (call(Function::Exp, v - b) < limit);
     return f * (call(Function::Exp, b) - 1.0);
   case Function::Log:
     ambiguous = v <= b;
@@ -268,7 +270,8 @@ Judged facet::loops::apply(Function function, const Judged &a, Type type,
   Num ambiguous;
   if (a.bound) {
     Num spread =
-        argumentSpread(function, a.value, a.bound, value, functions, ambiguous);
+        argumentSpread(function, a.value, a.bound, value, overflowOf(type),
+                       functions, ambiguous);
     // At an infinite argument, exact or not, the value is what it is.
     bound = bound + select(isInfinite(a.value), spread.like(0.0), spread);
     if (ambiguous)

@@ -23,6 +23,7 @@ kernel pick_exact(x: i32[M]) -> y: i64 { y = argmax[m](x[m]) }
 kernel low(x: f32[M, K]) -> y: i64 { y = argmin[m](sum[k](x[m, k])) }
 kernel quantise(x: f32[N], s: f32) -> q: i8[N] { q[n] = i8.sat(round(x[n] / s)) }
 kernel power(x: f32[N]) -> y: f32[N] { y[n] = exp(x[n]) }
+kernel steep(x: f32[N]) -> y: f32 { y = exp(sum[n](x[n])) }
 kernel root(x: f32[N]) -> y: f32 { y = sqrt(sum[n](x[n])) }
 kernel again(x: f32[N]) -> y: bf16[N], z: f32[N] {
   y[n] = x[n]
@@ -201,6 +202,13 @@ accepts("every", [3, 3], [x, sure], at(True, np.bool_))
 rejects("every", [3, 3], [x, sure], at(False, np.bool_))
 sure[2] = False
 rejects("every", [3, 3], [x, sure], at(True, np.bool_))
+
+# An exponential that f64 does not hold is certain only where its whole argument says so.
+x = at([1e11, 800, -1e11])
+accepts("steep", [3], [x], at(1))
+accepts("steep", [3], [x], at(inf))
+rejects("steep", [2], [at([900, 100])], at(1))
+accepts("steep", [2], [at([900, 100])], at(inf))
 
 # A row of −inf has no softmax.
 x = rng.standard_normal(40).astype(f32)
