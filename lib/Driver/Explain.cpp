@@ -14,6 +14,7 @@
 #include "facet/Dialect/Kernel/IR/Plan.h"
 #include "facet/Driver/Help.h"
 #include "facet/Pipelines/Engine.h"
+#include "facet/Planner/Engine/Planner.h"
 #include "facet/Sim/Time.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -78,7 +79,8 @@ static StringRef contentsOf(engine::RingOp ring) {
 }
 
 /// The rings of each stage, as the lowering made them. Barriers part the stages.
-static void addMemories(engine::ProgramOp program, const Machine &machine,
+static void addMemories(engine::ProgramOp program, engine::PlanAttr plan,
+                        kernel::FuncOp kernel, const Machine &machine,
                         kernel::Explanation &explanation) {
   std::vector<kernel::Explanation::Stage> &stages =
       explanation.variants.front().stages;
@@ -88,13 +90,25 @@ static void addMemories(engine::ProgramOp program, const Machine &machine,
     stageOf[&op] = stage;
     stage += isa<engine::BarrierOp>(op);
   }
+  // Where the lowering put stages of its own before some, their places tell.
+  bool isOneEach = stage + 1 == stages.size();
+  SmallVector<kernel::StructuredOpInterface> ops = engine::numberedOps(kernel);
+  auto stageAt = [&](mlir::Location place) {
+    ArrayRef<engine::StageAttr> all = plan.getStages();
+    return size_t(
+        llvm::find_if(all,
+                      [&](engine::StageAttr candidate) {
+                        return ops[candidate.getOps().back()].getLoc() == place;
+                      }) -
+        all.begin());
+  };
   for (auto ring : program.getBody()->getOps<engine::RingOp>()) {
     if (ring->use_empty())
       continue;
     // All uses of a ring are in one stage.
     Operation *user =
         program.getBody()->findAncestorOpInBlock(**ring->user_begin());
-    size_t number = stageOf.lookup(user);
+    size_t number = isOneEach ? stageOf.lookup(user) : stageAt(ring.getLoc());
     if (number >= stages.size())
       continue;
     bool inPsum = ring.getType().getTile().getMemory() == engine::Memory::Psum;
@@ -142,7 +156,8 @@ static ExitCode explainEngine(Sources &sources, const Machine &machine,
       return ExitCode::Rejected;
     explanation.variants.front().simulated =
         sim::timeProgram(*emitted).ns() * 1e-9;
-    addMemories(*program, machine, explanation);
+    addMemories(*program, cast<engine::PlanAttr>(Attribute(plan)), *planned,
+                machine, explanation);
     answers.add(plan, *planned, machine.name, explanation);
   }
   answers.finish();
