@@ -81,13 +81,6 @@ LogicalResult AttentionStage::describe() {
   return success();
 }
 
-int64_t AttentionStage::bytesPerHead() const {
-  auto bytes = [&](const Panel &panel) {
-    return steps(panel) * panel.columns * dtypeBytes(*dtypeOf(panel.type));
-  };
-  return bytes(queries) + bytes(keys) + bytes(values);
-}
-
 /// Bands of queries, and for each the kinds and runs of its blocks.
 void AttentionStage::divide() {
   for (RowBand &rows : attentionBands(attention, machine)) {
@@ -122,14 +115,10 @@ void AttentionStage::makeRings() {
                   Type type, Memory memory = Memory::Sbuf) {
     return lowering.ring(name, depth, lowering.tileType(shape, type, memory));
   };
-  int64_t planes = 1;
-  for (unsigned i : outer)
-    planes *= attention.extents[i];
-  bool twice =
-      planes > 1 && 2 * bytesPerHead() <= machine.sbuf.partitionBytes * 3 / 4;
+  int64_t held = headsHeld(attention, machine);
   auto panel = [&](StringRef name, Panel &panel) {
     panel.ring =
-        ring(name, twice ? 2 : 1,
+        ring(name, held,
              {std::min(panel.rows, chunk()), steps(panel), panel.columns},
              panel.type);
   };

@@ -70,7 +70,6 @@ private:
     return std::min<int64_t>(machine.tensor.movingMax,
                              machine.psum.bankBytes / 4);
   }
-  int64_t bytesPerHead() const;
   int64_t steps(const Panel &panel) const {
     return llvm::divideCeil(panel.rows, chunk());
   }

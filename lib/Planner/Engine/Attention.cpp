@@ -544,7 +544,8 @@ SmallVector<RowBand> engine::attentionBands(Attention &attention,
       maxBands);
 }
 
-bool engine::attentionFits(Attention &attention, const Machine &machine) {
+/// Of each partition, for one head.
+static int64_t headBytes(Attention &attention, const Machine &machine) {
   auto bytes = [&](int64_t rows, int64_t columns, Type type) -> int64_t {
     return llvm::divideCeil(rows, machine.tensor.rows) * columns *
            dtypeBytes(*dtypeOf(type));
@@ -552,24 +553,71 @@ bool engine::attentionFits(Attention &attention, const Machine &machine) {
   int64_t depth = attention.depthExtent, columns = attention.columnExtent;
   int64_t rows = attention.extents[attention.rows],
           keys = attention.extents[attention.keys()];
-  // What is on the way between engines takes less than a quarter.
-  bool onChip = bytes(depth, rows, attention.queryType()) +
-                    bytes(depth, keys, attention.keyType()) +
-                    bytes(keys, columns, attention.valueType()) <=
-                machine.sbuf.partitionBytes * 3 / 4;
+  // Values may come as they lie, to be transposed.
+  return bytes(depth, rows, attention.queryType()) +
+         bytes(depth, keys, attention.keyType()) +
+         bytes(keys, columns, attention.valueType()) +
+         bytes(columns, keys, attention.valueType());
+}
+
+/// Of each partition, for what is on the way between engines (AttentionStage.cpp has
+/// the rings), rounded up.
+static int64_t wayBytes(Attention &attention, const Machine &machine,
+                        int64_t masked) {
+  int64_t block =
+      std::min<int64_t>(machine.tensor.movingMax, machine.psum.bankBytes / 4);
+  block = std::min<int64_t>(
+      block,
+      llvm::alignTo(attention.extents[attention.keys()], machine.tensor.rows));
+  int64_t weight = dtypeBytes(*dtypeOf(attention.weightType()));
+  int64_t value = dtypeBytes(*dtypeOf(attention.valueType()));
+  int64_t columns = attention.columnExtent;
+  constexpr int64_t slots = 5, rest = 8192;
+  int64_t bytes = 4 * slots * block * weight + slots * columns * 4 + rest;
+  if (masked) {
+    int64_t chunks = llvm::divideCeil(block, machine.tensor.rows);
+    constexpr int64_t planes = 5, narrow = 2, maskSlots = 24;
+    bytes += slots * chunks * columns * (planes * narrow + value) +
+             (2 * masked + 1) * block * 4 + maskSlots * block * narrow;
+  }
+  return bytes;
+}
+
+/// Most masked blocks that a tile of rows meets.
+static int64_t mostMasked(Attention &attention, const Machine &machine) {
+  int64_t most = 0;
+  for (const RowBand &band : attentionBands(attention, machine)) {
+    int64_t count = 0;
+    for (const ColumnRun &run : band.columns)
+      count += run.masked ? run.count : 0;
+    most = std::max(most, count);
+  }
+  return most;
+}
+
+int64_t engine::headsHeld(Attention &attention, const Machine &machine) {
+  int64_t planes = 1;
+  for (unsigned i : attention.outer)
+    planes *= attention.extents[i];
+  int64_t way = wayBytes(attention, machine, mostMasked(attention, machine));
+  bool two =
+      2 * headBytes(attention, machine) + way <= machine.sbuf.partitionBytes;
+  return planes > 1 && two ? 2 : 1;
+}
+
+bool engine::attentionFits(Attention &attention, const Machine &machine) {
+  int64_t columns = attention.columnExtent;
   constexpr int64_t fewestBanks = 4;
   bool inPsum = machine.psum.banks >= fewestBanks &&
                 columns * 4 <= machine.psum.bankBytes &&
                 columns <= machine.tensor.movingMax;
   // Masked scores of two tiles are held at once.
-  constexpr int64_t mostMasked = 8;
-  for (const RowBand &band : attentionBands(attention, machine)) {
-    int64_t count = 0;
-    for (const ColumnRun &run : band.columns)
-      count += run.masked ? run.count : 0;
-    if (count > mostMasked)
-      return false;
-  }
+  constexpr int64_t few = 8;
+  int64_t masked = mostMasked(attention, machine);
   // A row without keys is 0, not 0 / 0.
-  return onChip && inPsum && everyRowExists(rows, keys, attention.plane());
+  return inPsum && masked <= few &&
+         headBytes(attention, machine) + wayBytes(attention, machine, masked) <=
+             machine.sbuf.partitionBytes &&
+         everyRowExists(attention.extents[attention.rows],
+                        attention.extents[attention.keys()], attention.plane());
 }

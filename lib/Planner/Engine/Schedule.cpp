@@ -75,6 +75,10 @@ private:
   void readOrder(const ScheduleClause &clause, Wishes &wishes);
   void readLoad(const ScheduleClause &clause, Wishes &wishes);
   void readFuse(const ScheduleClause &clause, StringRef statement);
+  /// The attention that a statement is part of.
+  std::optional<Attention> attentionWith(StringRef statement);
+  void readAttention(const ScheduleClause &clause, Attention &attention,
+                     StringRef statement);
   /// `name = value` arguments, each name once; `body` gets its place in `names`.
   void
   forArguments(const ScheduleClause &clause, ArrayRef<std::string> names,
@@ -228,6 +232,10 @@ void Reader::readFuse(const ScheduleClause &clause, StringRef statement) {
     bool isKnown = false, isFused = false;
     for (StageAttr stage : current) {
       bool ends = kernel::statementOf(ops[stage.getOps().back()]) == statement;
+      if (stage.getForm() == Form::Attention)
+        ends = llvm::any_of(stage.getOps(), [&](int64_t member) {
+          return kernel::statementOf(ops[member]) == statement;
+        });
       for (int64_t member : stage.getOps()) {
         bool isWanted =
             ops[member].getName() == std::optional<StringRef>(wanted.word);
@@ -243,6 +251,71 @@ void Reader::readFuse(const ScheduleClause &clause, StringRef statement) {
       error(clause, "'" + wanted.word + "' is not computed inside '" +
                         statement + "' but stored in HBM");
   }
+}
+
+std::optional<Attention> Reader::attentionWith(StringRef statement) {
+  for (StageAttr stage : current)
+    if (stage.getForm() == Form::Attention &&
+        llvm::any_of(stage.getOps(), [&](int64_t member) {
+          return kernel::statementOf(ops[member]) == statement;
+        }))
+      return attentionOf(stage, kernel);
+  return std::nullopt;
+}
+
+/// The lowering has one way: what is asked for must be that.
+void Reader::readAttention(const ScheduleClause &clause, Attention &attention,
+                           StringRef statement) {
+  if (clause.name == "fuse")
+    return readFuse(clause, statement);
+  auto nameOf = [&](StructuredOpInterface op, unsigned input) -> std::string {
+    Value tensor = op.getInputs()[input];
+    if (auto argument = dyn_cast<BlockArgument>(tensor))
+      return kernel.getParam(argument.getArgNumber()).getName().str();
+    return kernel::statementOf(tensor.getDefiningOp<StructuredOpInterface>())
+        .str();
+  };
+  std::string queries = nameOf(attention.scores.op(), attention.queryInput);
+  if (clause.name == "stationary") {
+    if (!clause.value || clause.value->word != queries)
+      error(clause, "the array holds '" + queries +
+                        "' while the other factor of the scores passes");
+    return;
+  }
+  auto op = cast<StructuredOpInterface>(attention.exponentials.getOperation());
+  if (clause.name == "block") {
+    int64_t rows =
+        std::min(attention.extents[attention.rows], machine.tensor.columns);
+    std::string names[] = {op.getIteratorName(attention.rows).str(),
+                           op.getIteratorName(attention.keys()).str()};
+    return forArguments(
+        clause, names, [&](unsigned which, const ScheduleValue &value) {
+          int64_t wide =
+              std::min(widestTile(machine), machine.tensor.movingMax);
+          bool fits = which == 0 ? value.number == rows
+                                 : value.number == wide ||
+                                       value.number == machine.tensor.rows;
+          if (!fits)
+            error(clause, "attention takes '" + names[which] +
+                              "' in blocks of " +
+                              std::to_string(which == 0 ? rows : wide) +
+                              " on " + machine.name);
+        });
+  }
+  if (clause.name == "buffers") {
+    std::string names[] = {nameOf(attention.scores.op(), attention.keyInput),
+                           nameOf(attention.values.op(), attention.valueInput)};
+    int64_t held = headsHeld(attention, machine);
+    return forArguments(
+        clause, names, [&](unsigned which, const ScheduleValue &value) {
+          if (value.number != held)
+            error(clause, "attention holds " + std::to_string(held) + " of '" +
+                              names[which] + "' here");
+        });
+  }
+  error(clause, "'" + statement +
+                    "' is part of an attention, which takes block, buffers, "
+                    "fuse and stationary");
 }
 
 void Reader::readClause(const ScheduleClause &clause, const Problem &problem,
@@ -283,6 +356,11 @@ void Reader::readClause(const ScheduleClause &clause, const Problem &problem,
 }
 
 void Reader::readEntry(const ScheduleEntry &entry) {
+  if (std::optional<Attention> attention = attentionWith(entry.statement)) {
+    for (const ScheduleClause &clause : entry.clauses)
+      readAttention(clause, *attention, entry.statement);
+    return;
+  }
   SmallVector<unsigned> sums;
   for (auto [i, stage] : llvm::enumerate(current))
     if (stage.getForm() == Form::Contraction &&

@@ -75,6 +75,9 @@ std::optional<Attention> matchAttention(kernel::ReduceOp values,
 llvm::SmallVector<RowBand> attentionBands(Attention &attention,
                                           const Machine &machine);
 
+/// How many heads of queries, keys and values SBUF holds at once: 1 or 2.
+int64_t headsHeld(Attention &attention, const Machine &machine);
+
 /// Whether one head of it fits the memories of `machine`, and it can be told which
 /// blocks of keys each block of rows meets.
 bool attentionFits(Attention &attention, const Machine &machine);
