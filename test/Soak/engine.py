@@ -28,7 +28,7 @@ with tempfile.TemporaryDirectory() as folder:
         file.write_text(kernel["source"])
         sizes = [f"-D{name}={','.join(map(str, sorted(set(values))))}" for name, values in kernel["sizes"].items()]
         try:
-            run = subprocess.run([bin / "facet", "check", "-q", file, f"--target={machine}", "--sample=300", *sizes],
+            run = subprocess.run([bin / "facet", "check", "-q", "-w", file, f"--target={machine}", "--sample=300", *sizes],
                                  capture_output=True, text=True, timeout=120)
             code, said = run.returncode, run.stdout + run.stderr
         except subprocess.TimeoutExpired:

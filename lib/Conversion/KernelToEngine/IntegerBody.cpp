@@ -21,6 +21,9 @@
 
 #include "llvm/Support/MathExtras.h"
 
+#include <algorithm>
+#include <cmath>
+
 using namespace mlir;
 using namespace facet;
 using namespace facet::engine;
@@ -161,6 +164,17 @@ TileValue TileBody::asI32(TileValue value, const void *key, unsigned part) {
   return value;
 }
 
+double TileBody::clampTo(Type type, double value) {
+  auto integer = dyn_cast<IntegerType>(type);
+  if (!integer)
+    return value;
+  bool isUnsigned = integer.isUnsigned();
+  double span = std::ldexp(1.0, int(integer.getWidth()) - !isUnsigned);
+  double least = isUnsigned ? 0 : -span;
+  return std::isnan(value) ? 0
+                           : std::clamp(std::nearbyint(value), least, span - 1);
+}
+
 TileValue TileBody::integerCopy(Operation *def, Type type, RingOp into,
                                 bool saturate) {
   TileValue a = asI32(evaluate(def->getOperand(0)), def, 7);
@@ -171,7 +185,8 @@ TileValue TileBody::integerCopy(Operation *def, Type type, RingOp into,
   if (saturate)
     fields.push_back(lowering.flag("sat"));
   if (a.kind == TileValue::Constant)
-    fill(tile, a.constant, QueueKind::Gpsimd);
+    fill(tile, saturate ? clampTo(type, a.constant) : a.constant,
+         QueueKind::Gpsimd);
   else
     lowering.issue(QueueKind::Gpsimd, "copy", {{"dst", tile}, {"src", a.tile}},
                    fields);
@@ -179,22 +194,27 @@ TileValue TileBody::integerCopy(Operation *def, Type type, RingOp into,
   return result;
 }
 
-TileValue TileBody::integerSelect(Operation *def, RingOp into) {
+TileValue TileBody::integerSelect(const void *key, TileValue mask,
+                                  TileValue yes, TileValue no, RingOp into) {
   Type i32 = lowering.builder.getI32Type();
-  TileValue mask = widen(evaluate(def->getOperand(0)), def, 11);
-  auto whole = [&](Value operand, unsigned part) {
-    TileValue value = asI32(evaluate(operand), def, part);
-    return widen(value, def, part + 1, i32);
-  };
-  TileValue yes = whole(def->getOperand(1), 7),
-            no = whole(def->getOperand(2), 9);
+  mask = widen(mask, key, 11);
+  yes = widen(asI32(yes, key, 7), key, 8, i32);
+  if (no.kind != TileValue::Constant)
+    no = widen(asI32(no, key, 9), key, 10, i32);
   TileValue result;
   result.kind = TileValue::Tile;
-  Value tile = target(def, 0, TileValue::Tile, i32, into);
-  lowering.issue(
-      QueueKind::Gpsimd, "select",
-      {{"dst", tile}, {"mask", mask.tile}, {"a", yes.tile}, {"b", no.tile}});
-  result.tile = finish(def, 0, into, tile);
+  Value tile = target(key, 0, TileValue::Tile, i32, into);
+  SmallVector<std::pair<StringRef, Value>> operands = {
+      {"dst", tile}, {"mask", mask.tile}, {"a", yes.tile}};
+  SmallVector<NamedAttribute> fields;
+  if (no.kind == TileValue::Constant)
+    fields.push_back(lowering.builder.getNamedAttr(
+        "imm0",
+        lowering.builder.getI32IntegerAttr(int32_t(int64_t(no.constant)))));
+  else
+    operands.push_back({"b", no.tile});
+  lowering.issue(QueueKind::Gpsimd, "select", operands, fields);
+  result.tile = finish(key, 0, into, tile);
   return result;
 }
 
@@ -204,7 +224,9 @@ TileValue TileBody::integer(Operation *def, Type type, RingOp into) {
     return integerCopy(def, type, into,
                        cast.getMode() == kernel::CastMode::Sat);
   if (recipe.kind == Recipe::Select)
-    return integerSelect(def, into);
+    return integerSelect(def, evaluate(def->getOperand(0)),
+                         evaluate(def->getOperand(1)),
+                         evaluate(def->getOperand(2)), into);
   Type made = isa<arith::CmpIOp>(def) ? Type(lowering.builder.getF32Type())
                                       : Type(lowering.builder.getI32Type());
   TileValue a = asI32(evaluate(def->getOperand(0)), def, 7);

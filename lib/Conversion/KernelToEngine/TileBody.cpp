@@ -31,6 +31,11 @@ LogicalResult TileBody::prepare(Region &region) {
              << inner.getName() << "' of " << inner.getResult(0).getType()
              << " on this road; compile for a CPU, or compute it before the "
                 "kernel";
+    if (inner.getNumResults() == 1 && inner.getResult(0).getType().isInteger(4))
+      return inner.emitError("rounds to ")
+             << inner.getResult(0).getType()
+             << "; this road reads elements of four bits and makes none: clamp "
+                "to their range in i32, or compile for a CPU";
     if (failed(checkIntegers(inner)))
       return failure();
   }
@@ -260,7 +265,7 @@ TileValue TileBody::copy(Operation *def, Value operand, Type type, RingOp into,
   result.kind = a.kind == TileValue::Constant ? TileValue::Tile : a.kind;
   Value tile = target(def, 2, result.kind, type, into);
   if (a.kind == TileValue::Constant)
-    fill(tile, a.constant);
+    fill(tile, clampTo(type, a.constant));
   else
     lowering.copy(copierOf(operand), tile, a.tile, saturate);
   result.tile = finish(def, 2, into, tile);
@@ -380,7 +385,13 @@ TileValue TileBody::select(const void *key, TileValue mask, TileValue yes,
   SmallVector<std::pair<StringRef, Value>> operands = {
       {"dst", tile}, {"mask", mask.tile}, {"a", yes.tile}};
   SmallVector<NamedAttribute> fields;
-  if (no.kind == TileValue::Constant)
+  bool intoIntegers =
+      isa<IntegerType>(cast<TileType>(tile.getType()).getElementType());
+  if (no.kind == TileValue::Constant && intoIntegers)
+    fields.push_back(lowering.builder.getNamedAttr(
+        "imm0",
+        lowering.builder.getI32IntegerAttr(int32_t(int64_t(no.constant)))));
+  else if (no.kind == TileValue::Constant)
     fields.push_back(lowering.number("imm0", no.constant));
   else
     operands.push_back({"b", no.tile});
@@ -488,6 +499,11 @@ TileValue TileBody::compute(Operation *def, Type type, RingOp into) {
   llvm_unreachable("all recipes are listed");
 }
 
+/// As an i1, true is -1.
+static bool isTrue(arith::ConstantOp constant) {
+  return cast<IntegerAttr>(constant.getValue()).getValue().getBoolValue();
+}
+
 TileValue TileBody::evaluate(Value value) {
   auto at = values.find(value);
   if (at != values.end())
@@ -507,7 +523,10 @@ TileValue TileBody::evaluate(Value value) {
     if (auto number = dyn_cast<FloatAttr>(constant.getValue()))
       result.constant = number.getValueAsDouble();
     else
-      result.constant = double(cast<IntegerAttr>(constant.getValue()).getInt());
+      result.constant =
+          constant.getType().isInteger(1)
+              ? double(isTrue(constant))
+              : double(cast<IntegerAttr>(constant.getValue()).getInt());
   } else {
     result = compute(value.getDefiningOp(), value.getType(), {});
   }
@@ -532,8 +551,12 @@ void TileBody::emit(const Span &tileRows, const Span &tileColumns,
   if (!op.getFilter().empty()) {
     TileValue no;
     no.constant = otherwise;
-    select(&op, filterMask(), evaluate(yielded), no,
-           lowering.builder.getF32Type(), into);
+    TileValue mask = filterMask();
+    if (yielded.getType().isInteger(32))
+      integerSelect(&op, mask, evaluate(yielded), no, into);
+    else
+      select(&op, mask, evaluate(yielded), no, lowering.builder.getF32Type(),
+             into);
   } else {
     yieldInto(yielded, into);
   }

@@ -98,9 +98,12 @@ private:
   bool countsInI32(mlir::Operation *def);
   TileValue asI32(TileValue value, const void *key, unsigned part);
   TileValue integer(mlir::Operation *def, mlir::Type type, RingOp into);
+  /// A number as an element of an integer type, as saturating conversions give it.
+  static double clampTo(mlir::Type type, double value);
   TileValue integerCopy(mlir::Operation *def, mlir::Type type, RingOp into,
                         bool saturate);
-  TileValue integerSelect(mlir::Operation *def, RingOp into);
+  TileValue integerSelect(const void *key, TileValue mask, TileValue yes,
+                          TileValue no, RingOp into);
   bool comparesWide(mlir::Operation *def);
   TileValue compareWide(mlir::Operation *def, RingOp into);
 
