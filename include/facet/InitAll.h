@@ -10,6 +10,7 @@
 #define FACET_INITALL_H
 
 #include "facet/Conversion/Passes.h"
+#include "facet/Conversion/VerifyLowered.h"
 #include "facet/Dialect/Cpu/IR/Cpu.h"
 #include "facet/Dialect/Engine/IR/Engine.h"
 #include "facet/Dialect/Kernel/IR/Kernel.h"
@@ -24,6 +25,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Transforms/Passes.h"
 
 namespace facet {
@@ -33,7 +35,7 @@ inline void registerAllDialects(mlir::DialectRegistry &registry) {
                   mlir::cf::ControlFlowDialect, mlir::func::FuncDialect,
                   mlir::LLVM::LLVMDialect, mlir::math::MathDialect,
                   mlir::memref::MemRefDialect, mlir::scf::SCFDialect,
-                  mlir::tensor::TensorDialect>();
+                  mlir::tensor::TensorDialect, mlir::vector::VectorDialect>();
   registry
       .insert<kernel::KernelDialect, cpu::CpuDialect, engine::EngineDialect>();
   cpu::registerPlanModel(registry);
@@ -45,6 +47,7 @@ inline void registerAllPasses() {
   mlir::registerTransformsPasses(); // canonicalize, cse, inline, ...
   registerConversionPasses();
   mlir::registerPass(createLowerToLLVMPass);
+  mlir::registerPass(createVerifyLoweredPass);
   registerFacetTargetPasses();
 }
 
