@@ -8,6 +8,7 @@
 #include "llvm/ADT/SmallVector.h"
 
 #include <string>
+#include <vector>
 
 namespace facet {
 
@@ -16,6 +17,13 @@ enum class CodeEffort {
   Quick,   ///< fast compilation, for code that runs once on little data
   Plain,   ///< what plain loops gain from
   Thorough ///< full scheduling and allocation, for loops chosen with care
+};
+
+/// Registers that the innermost loop of a function keeps in memory, for want of more.
+struct LoopSpill {
+  std::string function;
+  unsigned sums = 0;              ///< vectors that the loop carries
+  unsigned stores = 0, loads = 0; ///< at each step
 };
 
 struct ObjectOptions {
@@ -28,6 +36,8 @@ struct ObjectOptions {
   CodeEffort effort = CodeEffort::Plain;
   /// Line tables that lead back to the kernel's source.
   bool debugLines = false;
+  /// Where to say what was spilled in loops, in the order of the code; null: nowhere.
+  std::vector<LoopSpill> *spills = nullptr;
 };
 
 enum class ObjectKind { Object, Assembly, LLVMText };
@@ -39,6 +49,9 @@ enum class ObjectKind { Object, Assembly, LLVMText };
 bool emitObject(mlir::ModuleOp module, ObjectKind kind,
                 const ObjectOptions &options, llvm::SmallVectorImpl<char> &out,
                 std::string &error);
+
+/// Whether LLVM has a CPU of that name for the architecture that begins `triple`.
+bool isKnownCpu(llvm::StringRef triple, llvm::StringRef cpu);
 
 /// The triple of this machine, as an empty `triple` means it.
 std::string hostTriple();

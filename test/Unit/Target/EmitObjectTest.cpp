@@ -131,3 +131,80 @@ TEST_F(EmitObject, RefusesAFileThatIsNoObject) {
   EXPECT_FALSE(Jit::load({'n', 'o'}, error));
   EXPECT_NE(error, "");
 }
+
+/// A loop that adds a loaded vector to each of `sums` sums.
+static std::string loopOfSums(unsigned sums) {
+  std::string names, types, next;
+  std::string body;
+  for (unsigned i = 0; i < sums; ++i) {
+    std::string n = std::to_string(i), comma = i ? ", " : "";
+    names += comma + "%s" + n + ": vector<16xf32>";
+    types += comma + "vector<16xf32>";
+    next += comma + "%t" + n;
+    body += "  %t" + n + " = llvm.fadd %s" + n + ", %v : vector<16xf32>\n";
+  }
+  std::string zeros = "%zero", stores;
+  for (unsigned i = 1; i < sums; ++i)
+    zeros += ", %zero";
+  for (unsigned i = 0; i < sums; ++i)
+    stores += "  %a" + std::to_string(i) + " = llvm.getelementptr %p[" +
+              std::to_string(i) +
+              "] : (!llvm.ptr) -> !llvm.ptr, vector<16xf32>\n"
+              "  llvm.store %t" +
+              std::to_string(i) + ", %a" + std::to_string(i) +
+              " : vector<16xf32>, !llvm.ptr\n";
+  return "llvm.func @sums(%p: !llvm.ptr, %n: i64) {\n"
+         "  %zero = llvm.mlir.zero : vector<16xf32>\n"
+         "  %none = llvm.mlir.constant(0 : i64) : i64\n"
+         "  %one = llvm.mlir.constant(1 : i64) : i64\n"
+         "  llvm.br ^loop(%none, " +
+         zeros + " : i64, " + types +
+         ")\n"
+         "^loop(%i: i64, " +
+         names +
+         "):\n"
+         "  %at = llvm.getelementptr %p[%i] : (!llvm.ptr, i64) -> !llvm.ptr, "
+         "vector<16xf32>\n"
+         "  %v = llvm.load %at : !llvm.ptr -> vector<16xf32>\n" +
+         body +
+         "  %j = llvm.add %i, %one : i64\n"
+         "  %more = llvm.icmp \"slt\" %j, %n : i64\n"
+         "  llvm.cond_br %more, ^loop(%j, " +
+         next + " : i64, " + types +
+         "), ^end\n"
+         "^end:\n" +
+         stores + "  llvm.return\n}\n";
+}
+
+TEST_F(EmitObject, CountsSumsThatRegistersDoNotHold) {
+  auto spillsOf = [&](unsigned sums) {
+    auto module = parse(loopOfSums(sums));
+    EXPECT_TRUE(module);
+    std::vector<LoopSpill> spills;
+    ObjectOptions options;
+    options.triple = "x86_64-unknown-linux-gnu";
+    options.cpu = "x86-64-v4"; // 32 registers of this width
+    options.effort = CodeEffort::Thorough;
+    options.spills = &spills;
+    llvm::SmallVector<char, 0> out;
+    std::string error;
+    EXPECT_TRUE(module &&
+                emitObject(*module, ObjectKind::Object, options, out, error))
+        << error;
+    return spills;
+  };
+  EXPECT_TRUE(spillsOf(24).empty());
+  std::vector<LoopSpill> spills = spillsOf(40);
+  ASSERT_EQ(spills.size(), 1u);
+  EXPECT_EQ(spills[0].function, "sums");
+  EXPECT_EQ(spills[0].sums, 40u);
+  EXPECT_GE(spills[0].stores, 8u);
+  EXPECT_GE(spills[0].loads, 8u);
+}
+
+TEST_F(EmitObject, KnowsTheCpusOfAnArchitecture) {
+  EXPECT_TRUE(isKnownCpu("x86_64", "znver5"));
+  EXPECT_TRUE(isKnownCpu("aarch64", "neoverse-v1"));
+  EXPECT_FALSE(isKnownCpu("x86_64", "neoverse-v1"));
+  EXPECT_FALSE(isKnownCpu("abacus", "znver5"));
+}
