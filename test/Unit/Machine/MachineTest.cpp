@@ -2,9 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "facet/Machine/Machine.h"
+#include "facet/Machine/PrintMachine.h"
+#include "facet/Machine/ProbeMachine.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
 #include "gtest/gtest.h"
 
 using namespace facet;
@@ -310,7 +315,7 @@ TEST(Machine, a_name_that_is_none_is_refused_with_the_nearest) {
   EXPECT_NE(text.find("no machine is called 'trn4'; did you mean 'trn1'?"),
             std::string::npos)
       << text;
-  EXPECT_NE(text.find("no machine is called 'abacus'; there are nki, "),
+  EXPECT_NE(text.find("no machine is called 'abacus'; there are aarch64, "),
             std::string::npos)
       << text;
   EXPECT_NE(
@@ -376,4 +381,68 @@ TEST(TimeBase, bytes_round_up_to_a_tick) {
   EXPECT_EQ(base.fromBytes(27200, 27200), base.fromPs(1000000));
   EXPECT_EQ(base.fromBytes(0, 27200), 0);
   EXPECT_EQ(base.fromBytes(1, 27200), 111); // 110.29 ticks
+}
+
+TEST(Machine, a_printed_file_loads_to_the_same_machine) {
+  for (const std::string &name : machineNames()) {
+    Machine machine = load(name);
+    machine.about = "said \"so\": \\ # {1, 2}";
+    Diagnostics diags;
+    std::optional<Machine> again =
+        parseMachine(machineToYaml(machine), "printed.yaml", diags);
+    ASSERT_TRUE(again) << messages(diags);
+    EXPECT_EQ(canonicalMachine(*again), canonicalMachine(machine));
+    EXPECT_EQ(again->about, machine.about);
+    EXPECT_EQ(again->sources, machine.sources);
+    EXPECT_EQ(machineToYaml(*again), machineToYaml(machine));
+  }
+}
+
+static void write(const llvm::Twine &file, StringRef text) {
+  std::error_code error;
+  llvm::SmallString<128> path;
+  file.toVector(path);
+  llvm::sys::fs::create_directories(llvm::sys::path::parent_path(path));
+  llvm::raw_fd_ostream os(path, error);
+  ASSERT_FALSE(error) << error.message();
+  os << text;
+}
+
+TEST(Machine, a_probe_takes_what_the_system_tells_and_nothing_else) {
+  llvm::SmallString<128> folder;
+  ASSERT_FALSE(llvm::sys::fs::createUniqueDirectory("caches", folder));
+  auto cache = [&](unsigned index, StringRef key, StringRef text) {
+    write(folder + "/index" + llvm::Twine(index) + "/" + key, text);
+  };
+  for (auto [index, level, type] : {std::tuple{0, "1\n", "Data\n"},
+                                    {1, "1\n", "Instruction\n"},
+                                    {2, "2\n", "Unified\n"},
+                                    {3, "3\n", "Unified\n"}}) {
+    cache(index, "level", level);
+    cache(index, "type", type);
+  }
+  cache(0, "size", "48K\n");
+  cache(0, "ways_of_associativity", "12\n");
+  cache(1, "size", "99K\n"); // not of data
+  cache(2, "size", "2M\n");
+  cache(2, "ways_of_associativity", "0\n"); // no number a machine can have
+  cache(3, "size", "nonsense\n");
+  cache(3, "shared_cpu_list", "0-3,8\n"); // of no cache that is known
+  Machine base = load("znver4");
+  Machine probed = probeMachine(base, "znver4", folder);
+  EXPECT_EQ(probed.name, "native");
+  EXPECT_EQ(probed.cache.l1Bytes, 48 * 1024);
+  EXPECT_EQ(probed.cache.l1Ways, 12);
+  EXPECT_EQ(probed.cache.l2Bytes, 2 * 1024 * 1024);
+  EXPECT_EQ(probed.cache.l2Ways, base.cache.l2Ways);
+  EXPECT_EQ(probed.cache.l3Bytes, base.cache.l3Bytes);
+  EXPECT_EQ(probed.cpu.cores, base.cpu.cores);
+  EXPECT_EQ(probed.cpu.level, base.cpu.level);
+  EXPECT_EQ(probed.cpu.llvmCpu, "znver4");
+
+  cache(3, "size", "32768K\n");
+  EXPECT_EQ(probeMachine(base, "znver4", folder).cpu.cores, 5);
+  llvm::sys::fs::remove_directories(folder);
+  Machine blind = probeMachine(base, "znver4", folder);
+  EXPECT_EQ(blind.cache.l2Bytes, base.cache.l2Bytes);
 }
