@@ -111,10 +111,12 @@ Tile BlockChooser::chooseTile() {
   }
   int64_t sumsInFlight =
       machine.cpu.arithmeticPorts * machine.cpu.arithmeticLatencyCycles;
+  // A broadcast; a product on its way to the sum where that is an instruction more.
+  int64_t others = machine.cpu.fma || problem.dot == Dot::BF16 ? 1 : 2;
   Tile best{1, 1};
   double least = INFINITY;
   for (int64_t rows = 1; rows < registers; rows *= 2)
-    for (int64_t vectors = 1; rows * vectors + vectors + 1 <= registers;
+    for (int64_t vectors = 1; rows * vectors + vectors + others <= registers;
          ++vectors) {
       double sums = double(rows * vectors);
       double loads = (double(rows) + lineWeight * double(vectors)) / sums;

@@ -116,6 +116,9 @@ Dot cpu::chooseDot(const Contraction &c, const Machine &machine) {
     return c.dot;
   bool bytes = (a->isSignedByte() || a->isUnsignedByte()) &&
                (b->isSignedByte() || b->isUnsignedByte());
+  // Pairs are x86's, of every level.
+  if (machine.cpu.arch != "x86_64")
+    return c.dot;
   if (!bytes || !machine.cpu.i8Dot)
     return Dot::I16;
   // Without a shift where there is a choice.

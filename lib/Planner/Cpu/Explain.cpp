@@ -15,6 +15,7 @@
 #include "Explain.h"
 #include "ChooseStream.h"
 #include "CostModel.h"
+#include "Notes.h"
 #include "Stages.h"
 #include "facet/Dialect/Kernel/IR/Operations.h"
 
@@ -68,6 +69,7 @@ private:
   Stages stages;
   PlanAttr own;
   double hertz;
+  std::vector<std::string> costs;
 };
 
 } // namespace
@@ -385,7 +387,9 @@ Explanation::Stage Explainer::describe(StageAttr stage, StageAttr planned,
       cycles += laneCycles(last, Form::Lanes);
     }
     Problem problem(c, machine, stage.getContraction().getDot(), calls);
-    cycles += costOf(problem, stage.getContraction(), machine).total();
+    Cost cost = costOf(problem, stage.getContraction(), machine);
+    cycles += cost.total();
+    noteCosts(problem, cost, hertz, result.statement, costs);
     describeChoices(c, stage.getContraction(),
                     planned ? planned.getContraction() : ContractionAttr(),
                     stage.getOps().size() == 2, calls, result.choices);
@@ -496,6 +500,9 @@ Explanation Explainer::explain() {
     }
     if (!result.bounds.empty())
       to.seconds = std::max(total, result.bounds.front().seconds);
+    if (variant == plan.getGeneral()) // what other calls have saved costs nothing
+      result.costs = std::move(costs);
+    costs.clear();
   }
   addLets(result, plan.getGeneral());
   return result;

@@ -129,6 +129,8 @@ void Explanation::print(llvm::raw_ostream &os) const {
     os << "  let " << padded(let.name, width) << "  " << let.where << '\n';
   for (const std::string &note : notes)
     os << "  note: " << note << '\n';
+  for (const std::string &cost : costs)
+    os << "  cost: " << cost << '\n';
 }
 
 llvm::json::Value Explanation::toJson() const {
@@ -185,5 +187,6 @@ llvm::json::Value Explanation::toJson() const {
   result["variants"] = std::move(variantList);
   result["lets"] = std::move(letList);
   result["notes"] = Array(notes);
+  result["costs"] = Array(costs);
   return result;
 }

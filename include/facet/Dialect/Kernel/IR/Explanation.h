@@ -69,8 +69,10 @@ struct Explanation {
   std::vector<Bound> bounds; ///< the largest counts
   std::vector<Variant> variants;
   std::vector<Let> lets;
-  /// What is missing or costs time: whole sentences without a stop.
+  /// What is missing: whole sentences without a stop.
   std::vector<std::string> notes;
+  /// Which size or layout costs time, alike; also told under -Wperf.
+  std::vector<std::string> costs;
 
   void print(llvm::raw_ostream &os) const;
   llvm::json::Value toJson() const;
