@@ -116,7 +116,7 @@ static ExitCode emitForEngine(Invocation &invocation, const Request &request,
   if (!kernel)
     return ExitCode::Usage;
   keepOnly(kernel);
-  checkSchedules(sources, diagnostics);
+  checkSchedules(sources, StringRef(request.engine->name), diagnostics);
   FailureOr<engine::ProgramOp> lowered =
       lowerToEngine(kernel, *request.engine, [&](kernel::FuncOp simplified) {
         kernel::PlanAttrInterface plan =

@@ -12,6 +12,7 @@
 
 #include "Emission.h"
 #include "Crash.h"
+#include "MlirDiagnostics.h"
 #include "Planning.h"
 #include "facet/Driver/Help.h"
 #include "facet/Target/EmitObject.h"
@@ -143,11 +144,13 @@ static ExitCode linkShared(StringRef object, StringRef output,
 /// Plans every kernel and lowers them; a failure has told its reason.
 static LogicalResult planAndLower(const Sources &sources,
                                   const Emission &emission,
+                                  const CommandLine &line,
                                   Diagnostics &diagnostics) {
-  FailureOr<LoadedTargets> targets = loadTargets(emission.targets, diagnostics);
+  FailureOr<LoadedTargets> targets =
+      loadTargets(emission.targets, line, diagnostics);
   if (failed(targets))
     return failure();
-  checkSchedules(sources, diagnostics);
+  checkSchedules(sources, targets->names(), diagnostics);
   auto plan = [&](kernel::FuncOp kernel, const TargetOnMachine &on) {
     return planKernel(kernel, on, sources, diagnostics);
   };
@@ -158,7 +161,8 @@ static LogicalResult planAndLower(const Sources &sources,
 ExitCode facet::lowerKernels(Sources &sources, const Emission &emission,
                              Invocation &invocation) {
   if (!sources.hasKernels ||
-      succeeded(planAndLower(sources, emission, invocation.diagnostics)))
+      succeeded(planAndLower(sources, emission, invocation.line,
+                             invocation.diagnostics)))
     return ExitCode::Ok;
   // Refusals of the interface and of a target are told; silence is our fault.
   if (invocation.diagnostics.hasErrors())
@@ -168,7 +172,7 @@ ExitCode facet::lowerKernels(Sources &sources, const Emission &emission,
                                             "' gave up without a reason");
 }
 
-ObjectOptions facet::codeOptions(ArrayRef<const Target *> targets) {
+ObjectOptions facet::codeOptions(ArrayRef<TargetRef> targets) {
   ObjectOptions options;
   if (targets.front()->level) {
     // The code of a level says so itself. What runs before the level is known must
@@ -179,9 +183,38 @@ ObjectOptions facet::codeOptions(ArrayRef<const Target *> targets) {
   return options;
 }
 
+KernelPlaces facet::placesOfKernels(ModuleOp module) {
+  KernelPlaces places;
+  for (auto kernel : module.getOps<kernel::FuncOp>())
+    places.emplace_back(kernel.getSymName().str(), placeOf(kernel.getLoc()));
+  return places;
+}
+
+void facet::tellSpills(ArrayRef<LoopSpill> spills, const KernelPlaces &kernels,
+                       Diagnostics &diagnostics) {
+  // A loop that carries fewer is no product, but an epilogue or a function: its
+  // constants may well rest in memory.
+  constexpr unsigned fewestSums = 4;
+  for (const LoopSpill &spill : spills) {
+    // `linear.task.0.x86-64-v4`: a kernel, and what the roads append.
+    StringRef name = StringRef(spill.function).split('.').first;
+    auto kernel = llvm::find_if(
+        kernels, [&](const auto &known) { return known.first == name; });
+    if (kernel == kernels.end() || spill.sums < fewestSums || !spill.stores)
+      continue;
+    diagnostics.warning("perf-spills", kernel->second,
+                        "the registers do not hold the " + Twine(spill.sums) +
+                            " sums of a loop of '" + spill.function +
+                            "': each step stores " + Twine(spill.stores) +
+                            " of them and loads " + Twine(spill.loads) +
+                            "; a smaller tile needs fewer");
+  }
+}
+
 ExitCode facet::emit(Sources &sources, EmitKind kind, const Emission &emission,
                      Invocation &invocation, std::string &text) {
   ModuleOp module = *sources.module;
+  KernelPlaces kernels = placesOfKernels(module);
   if (kind == EmitKind::Kernel && !sources.hasKernels) {
     invocation.diagnostics.error({}, "these inputs are lowered already; the "
                                      "stage 'kernel' is behind them");
@@ -210,12 +243,15 @@ ExitCode facet::emit(Sources &sources, EmitKind kind, const Emission &emission,
   ObjectKind objectKind = kind == EmitKind::Llvm       ? ObjectKind::LLVMText
                           : kind == EmitKind::Assembly ? ObjectKind::Assembly
                                                        : ObjectKind::Object;
+  std::vector<LoopSpill> spills;
+  options.spills = &spills;
   SmallVector<char, 0> bytes;
   std::string error;
   bool done = emitObject(module, objectKind, options, bytes, error);
   llvm::CrashRecoveryContext::Enable(); // emitObject switches it off behind it
   if (!done)
     return internalError(invocation.line, error);
+  tellSpills(spills, kernels, invocation.diagnostics);
   StringRef object(bytes.data(), bytes.size());
   if (kind == EmitKind::Static)
     return makeArchive(object, emission.output, invocation, text);

@@ -5,6 +5,7 @@
 #define FACET_LIB_DRIVER_EMISSION_H
 
 #include "Sources.h"
+#include "facet/Support/Diagnostics.h"
 #include "facet/Target/EmitObject.h"
 #include "facet/Target/Target.h"
 
@@ -23,7 +24,7 @@ enum class EmitKind {
 };
 
 /// What one object is made for.
-using TargetList = llvm::SmallVector<const Target *, 4>;
+using TargetList = llvm::SmallVector<TargetRef, 4>;
 
 struct Emission {
   /// One, or several levels, lowest first.
@@ -38,8 +39,16 @@ struct Emission {
 ExitCode emit(Sources &sources, EmitKind kind, const Emission &emission,
               Invocation &invocation, std::string &text);
 
+/// Where each kernel stands: lowering consumes them.
+using KernelPlaces = std::vector<std::pair<std::string, Place>>;
+KernelPlaces placesOfKernels(mlir::ModuleOp module);
+
+/// Warns (-Wperf-spills) of loops whose registers did not suffice.
+void tellSpills(llvm::ArrayRef<LoopSpill> spills, const KernelPlaces &kernels,
+                Diagnostics &diagnostics);
+
 /// How code for `targets` is generated; the triple is left open.
-ObjectOptions codeOptions(llvm::ArrayRef<const Target *> targets);
+ObjectOptions codeOptions(llvm::ArrayRef<TargetRef> targets);
 
 /// Replaces the kernels by functions of upstream dialects.
 ExitCode lowerKernels(Sources &sources, const Emission &emission,

@@ -176,7 +176,7 @@ ExitCode facet::runExplain(Invocation &invocation) {
   TargetList targets;
   if (!engine)
     targets = line.has(OPT_target) ? chooseTargets(invocation, defaultTriple())
-                                   : TargetList{nativeTarget()};
+                                   : chooseHostTargets(invocation);
   if (diagnostics.hasErrors() || (!engine && targets.empty()))
     return ExitCode::NotAvailable;
 
@@ -197,10 +197,12 @@ ExitCode facet::runExplain(Invocation &invocation) {
       return ExitCode::Rejected;
     keepOnly(kernel);
   }
-  FailureOr<LoadedTargets> loaded = loadTargets(targets, diagnostics);
+  FailureOr<LoadedTargets> loaded = loadTargets(targets, line, diagnostics);
   if (failed(loaded))
     return ExitCode::Rejected;
-  checkSchedules(*sources, diagnostics);
+  checkSchedules(
+      *sources, engine ? SmallVector<StringRef>{engine->name} : loaded->names(),
+      diagnostics);
 
   Answers answers(line);
   if (engine)

@@ -4,25 +4,11 @@
 #ifndef FACET_LIB_DRIVER_KERNELS_H
 #define FACET_LIB_DRIVER_KERNELS_H
 
+#include "ChooseTargets.h"
 #include "Emission.h"
 #include "Loaded.h"
 
 namespace facet {
-
-/// The best target that this machine can run.
-const Target *nativeTarget();
-/// All levels that this machine can run, lowest first, or `reference`.
-TargetList levelsHere();
-/// The targets of `--target` for code that runs under `triple`; without it, the
-/// ladder of all levels of the architecture, or `reference` where it has none.
-/// Empty with an error.
-TargetList chooseTargets(Invocation &invocation, llvm::StringRef triple);
-/// Drops from a ladder that nobody asked for what would bring the kernels of `module`
-/// nothing.
-void dropIdleLevels(TargetList &ladder, mlir::ModuleOp module);
-/// The same, for code that is to run here: without `--target` the highest level of
-/// this machine. Also refuses what this machine cannot run.
-TargetList chooseHostTargets(Invocation &invocation);
 
 /// The kernel of --kernel, or the only one; null with an error.
 kernel::FuncOp chooseKernel(mlir::ModuleOp module, Invocation &invocation);

@@ -22,7 +22,8 @@ def bench : SubCommand<"bench", "measure one kernel against what this machine ca
 def explain : SubCommand<"explain", "say how kernels are computed, why, and how long it should take",
                          "facet explain [options] FILE...">;
 def fmt : SubCommand<"fmt", "format kernel source", "facet fmt [options] FILE...">;
-def targets : SubCommand<"targets", "list the targets that work here", "facet targets [options]">;
+def targets : SubCommand<"targets", "list the targets that work here, or print a machine's file",
+                         "facet targets [options] [MACHINE]">;
 def print_config : SubCommand<"print-config", "say how this facet was built and where its files are",
                               "facet print-config [options]">;
 
@@ -76,6 +77,8 @@ defm input_name : Value<"input-name", [compile, run, check, bench, explain, fmt]
 defm target : Value<"target", [compile, run, check, bench, explain], grp_target, "LIST",
                     "the target, or levels for one object; 'facet targets' lists them">;
 defm triple : Value<"triple", [compile], grp_target, "TRIPLE", "where the code will run">;
+defm subnormals : Value<"subnormals", [compile, run, check, bench, explain], grp_target, "WHAT",
+                        "bf16 dot products may take them for 0 (default), or none may", "flush,keep">;
 def define_size : JoinedOrSeparate<["-"], "D", [compile, run, check, bench, explain]>, Group<grp_target>,
                   MetaVarName<"SIZE=VALUES">,
                   HelpText<"fix a size to one of VALUES; '*' keeps the general code: -D M=1,16,*">;

@@ -19,29 +19,41 @@
 using namespace mlir;
 using namespace facet;
 
-FailureOr<LoadedTargets> facet::loadTargets(ArrayRef<const Target *> targets,
+FailureOr<LoadedTargets> facet::loadTargets(ArrayRef<TargetRef> targets,
+                                            const CommandLine &line,
                                             Diagnostics &diagnostics) {
+  bool keep = line.value(options::OPT_subnormals) == StringRef("keep");
   LoadedTargets result;
-  for (const Target *target : targets) {
-    const Machine *machine = nullptr;
-    if (!target->machine.empty()) {
+  for (const TargetRef &target : targets) {
+    std::shared_ptr<const Machine> machine = target->given;
+    if (!machine && !target->machine.empty()) {
       std::optional<Machine> loaded = loadMachine(target->machine, diagnostics);
       if (!loaded)
         return failure();
-      result.machines.push_back(std::make_unique<Machine>(std::move(*loaded)));
-      machine = result.machines.back().get();
+      machine = std::make_shared<const Machine>(std::move(*loaded));
     }
-    result.list.push_back({target, machine});
+    if (keep && machine && machine->cpu.bf16Dot) {
+      // These take subnormal operands and sums for 0, whatever the mode of the CPU.
+      auto without = std::make_shared<Machine>(*machine);
+      without->cpu.bf16Dot = 0;
+      machine = std::move(without);
+    }
+    result.list.push_back({target.get(), machine.get()});
+    result.targets.push_back(target);
+    result.machines.push_back(std::move(machine));
   }
   return result;
 }
 
-void facet::checkSchedules(const Sources &sources, Diagnostics &diagnostics) {
+void facet::checkSchedules(const Sources &sources, ArrayRef<StringRef> chosen,
+                           Diagnostics &diagnostics) {
   SmallVector<StringRef> kernels(sources.kernelNames.begin(),
                                  sources.kernelNames.end()),
       machines;
   for (const Target &target : targets())
     machines.push_back(target.name);
+  llvm::append_range(machines, chosen);
+  machines.push_back("native");
   std::vector<std::string> files = machineNames();
   machines.append(files.begin(), files.end());
   for (const syntax::Schedule &schedule : sources.schedules) {
@@ -79,14 +91,16 @@ void facet::tellStored(kernel::PlanAttrInterface plan, kernel::FuncOp kernel,
     diagnostics.remark("perf-stored", placeOf(place),
                        "'" + let.name + "' is " + let.where);
   }
+  for (const std::string &cost : explanation.costs)
+    diagnostics.remark("perf", placeOf(kernel.getLoc()), cost);
 }
 
-/// `plan` as schedules on `target` override it, checked.
+/// `plan` as schedules on one of `targets` override it, checked.
 static kernel::PlanAttrInterface
 finishPlan(kernel::PlanAttrInterface plan, kernel::FuncOp kernel,
-           const Machine *machine, StringRef target, const Sources &sources,
-           Diagnostics &diagnostics) {
-  plan = applySchedules(plan, kernel, machine, target, sources.schedules,
+           const Machine *machine, ArrayRef<StringRef> targets,
+           const Sources &sources, Diagnostics &diagnostics) {
+  plan = applySchedules(plan, kernel, machine, targets, sources.schedules,
                         diagnostics);
   if (!plan || failed(plan.verify(kernel, machine)))
     return nullptr;
@@ -97,9 +111,13 @@ kernel::PlanAttrInterface facet::planKernel(kernel::FuncOp kernel,
                                             const TargetOnMachine &on,
                                             const Sources &sources,
                                             Diagnostics &diagnostics) {
+  // A schedule for the level of this machine is one for this machine.
+  SmallVector<StringRef, 2> names{on.target->name};
+  if (on.target->name == "native" && on.target->level)
+    names.push_back(on.target->level->name);
   kernel::PlanAttrInterface plan =
-      finishPlan(on.target->plan(kernel, on.machine), kernel, on.machine,
-                 on.target->name, sources, diagnostics);
+      finishPlan(on.target->plan(kernel, on.machine), kernel, on.machine, names,
+                 sources, diagnostics);
   if (plan)
     tellStored(plan, kernel, on.machine, diagnostics);
   return plan;
@@ -113,5 +131,5 @@ kernel::PlanAttrInterface facet::planForEngine(kernel::FuncOp kernel,
   if (failed(plan))
     return nullptr;
   return finishPlan(cast<kernel::PlanAttrInterface>(*plan), kernel, &machine,
-                    machine.name, sources, diagnostics);
+                    StringRef(machine.name), sources, diagnostics);
 }

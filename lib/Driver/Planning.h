@@ -5,6 +5,7 @@
 #define FACET_LIB_DRIVER_PLANNING_H
 
 #include "Sources.h"
+#include "facet/Driver/CommandLine.h"
 #include "facet/Machine/Machine.h"
 #include "facet/Target/Target.h"
 
@@ -12,16 +13,28 @@ namespace facet {
 
 /// Targets with the machines that they plan for.
 struct LoadedTargets {
-  std::vector<std::unique_ptr<Machine>> machines;
+  llvm::SmallVector<TargetRef> targets;
+  std::vector<std::shared_ptr<const Machine>> machines;
   llvm::SmallVector<TargetOnMachine> list;
+  llvm::SmallVector<llvm::StringRef> names() const {
+    llvm::SmallVector<llvm::StringRef> result;
+    for (const TargetRef &target : targets)
+      result.push_back(target->name);
+    return result;
+  }
 };
 
-/// Loads the machines of `targets`; fails with an error.
-mlir::FailureOr<LoadedTargets>
-loadTargets(llvm::ArrayRef<const Target *> targets, Diagnostics &diagnostics);
+/// Loads the machines of `targets`; fails with an error. `line` may take instructions
+/// from them: --subnormals=keep.
+mlir::FailureOr<LoadedTargets> loadTargets(llvm::ArrayRef<TargetRef> targets,
+                                           const CommandLine &line,
+                                           Diagnostics &diagnostics);
 
 /// Warns of schedules that no kernel or target of this run, or of any, can take.
-void checkSchedules(const Sources &sources, Diagnostics &diagnostics);
+/// `chosen` are the names of its targets or of its machine.
+void checkSchedules(const Sources &sources,
+                    llvm::ArrayRef<llvm::StringRef> chosen,
+                    Diagnostics &diagnostics);
 
 /// The plan of `kernel`, as the schedules of `sources` override it; null when it was
 /// refused, with the reason told.

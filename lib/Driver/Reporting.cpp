@@ -23,6 +23,7 @@ ArrayRef<WarningGroup> facet::warningGroups() {
   static constexpr WarningGroup groups[] = {
       {"literal-underflow", true, "a literal that is 0 in its type"},
       {"perf", true, "what costs speed, and the way out"},
+      {"perf-spills", false, "sums of a loop that the registers do not hold"},
       {"perf-stored", false, "what a plan stores instead of fusing it"},
       {"redundant-conversion", true, "a conversion to the type a value has"},
       {"redundant-wait", true,

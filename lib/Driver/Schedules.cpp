@@ -75,13 +75,13 @@ static bool namesStatements(const syntax::Schedule &schedule,
 
 kernel::PlanAttrInterface
 facet::applySchedules(kernel::PlanAttrInterface plan, kernel::FuncOp kernel,
-                      const Machine *machine, StringRef target,
+                      const Machine *machine, ArrayRef<StringRef> targets,
                       ArrayRef<syntax::Schedule> schedules,
                       Diagnostics &diagnostics) {
   kernel::PlanAttrInterface chosen;
   bool good = true;
   for (const syntax::Schedule &schedule : schedules) {
-    if (schedule.target != target ||
+    if (!is_contained(targets, schedule.target) ||
         StringRef(schedule.kernel.text) != kernel.getSymName())
       continue;
     if (!namesStatements(schedule, kernel, diagnostics)) {

@@ -9,11 +9,12 @@
 
 namespace facet {
 
-/// The planner's `plan` of `kernel` on `machine`, as the schedules for it on `target` override
-/// it: all are checked but those that cannot hold, the first that holds always is taken. Null with errors.
+/// The planner's `plan` of `kernel` on `machine`, as the schedules for it on one of
+/// `targets`, which all name the same, override it: all are checked but those that
+/// cannot hold, the first that holds always is taken. Null with errors.
 kernel::PlanAttrInterface
 applySchedules(kernel::PlanAttrInterface plan, kernel::FuncOp kernel,
-               const Machine *machine, llvm::StringRef target,
+               const Machine *machine, llvm::ArrayRef<llvm::StringRef> targets,
                llvm::ArrayRef<syntax::Schedule> schedules,
                Diagnostics &diagnostics);
 

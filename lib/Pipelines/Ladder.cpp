@@ -14,6 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "facet/Machine/Machine.h"
 #include "facet/Target/Target.h"
 #include "facet/abi.h"
 
@@ -35,13 +36,15 @@ static void makeLocal(func::FuncOp function) {
       LLVM::LinkageAttr::get(function->getContext(), LLVM::Linkage::Internal));
 }
 
-/// Says for which CPU `function` is compiled. What tells sizes and layouts is asked
-/// about every level, also those that this CPU lacks, and runs anywhere.
-static void compileFor(func::FuncOp function, const Level &level) {
+/// Says for which CPU `function` is compiled: the instructions are the level's, their
+/// order is made for the machine. What tells sizes and layouts is asked about every
+/// level, also those that this CPU lacks, and runs anywhere.
+static void compileFor(func::FuncOp function, const TargetOnMachine &on) {
   StringRef name = function.getName();
-  if (name.contains(".workspace") || name.ends_with(".bytes") ||
-      name.ends_with(".layout"))
+  if (!on.target->level || name.contains(".workspace") ||
+      name.ends_with(".bytes") || name.ends_with(".layout"))
     return;
+  const Level &level = *on.target->level;
   Builder b(function->getContext());
   SmallVector<Attribute> attributes;
   if (auto given = function->getAttrOfType<ArrayAttr>("passthrough"))
@@ -53,6 +56,8 @@ static void compileFor(func::FuncOp function, const Level &level) {
   };
   add("target-cpu", level.cpu);
   add("target-features", level.extra);
+  if (on.machine && on.machine->cpu.llvmCpu != level.cpu)
+    add("tune-cpu", on.machine->cpu.llvmCpu);
   function->setAttr("passthrough", b.getArrayAttr(attributes));
 }
 
@@ -85,7 +90,7 @@ static void emitSwitch(kernel::FuncOp kernel, StringRef suffix,
   SmallVector<func::FuncOp> variants;
   for (const TargetOnMachine &on : targets)
     variants.push_back(
-        module.lookupSymbol<func::FuncOp>(name + "." + on.target->name.str()));
+        module.lookupSymbol<func::FuncOp>(name + "." + on.target->name));
   func::FuncOp widest = *std::max_element(
       variants.begin(), variants.end(), [](func::FuncOp x, func::FuncOp y) {
         return x.getNumArguments() < y.getNumArguments();
@@ -148,9 +153,8 @@ static OwningOpRef<ModuleOp> convert(ArrayRef<kernel::FuncOp> kernels,
       return nullptr;
     copy.erase();
   }
-  if (on.target->level)
-    for (auto function : module->getOps<func::FuncOp>())
-      compileFor(function, *on.target->level);
+  for (auto function : module->getOps<func::FuncOp>())
+    compileFor(function, on);
   return module;
 }
 
@@ -163,10 +167,9 @@ static LogicalResult convertInPlace(kernel::FuncOp kernel,
   kernel.setPlan(on.target->plan(kernel, on.machine));
   if (failed(on.target->convert(kernel, on.machine)))
     return failure();
-  if (on.target->level)
-    for (auto function : module.getOps<func::FuncOp>())
-      if (!before.contains(function))
-        compileFor(function, *on.target->level);
+  for (auto function : module.getOps<func::FuncOp>())
+    if (!before.contains(function))
+      compileFor(function, on);
   return success();
 }
 

@@ -11,15 +11,15 @@ using namespace facet;
 
 llvm::ArrayRef<Target> facet::targets() {
   static const Target all[] = {
-      referenceTarget(), x86V2Target(), x86V3Target(),
-      x86V4Target(),     zen4Target(),
+      referenceTarget(), x86V2Target(), x86V3Target(),   x86V3VnniTarget(),
+      x86V4Target(),     zen4Target(),  aarch64Target(),
   };
   return all;
 }
 
-const Target *facet::findTarget(llvm::StringRef name) {
+TargetRef facet::findTarget(llvm::StringRef name) {
   for (const Target &target : targets())
     if (target.name == name)
-      return &target;
+      return TargetRef(TargetRef(), &target); // lives as long as the program
   return nullptr;
 }

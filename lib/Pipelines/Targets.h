@@ -13,8 +13,10 @@ Target referenceTarget();
 /// Vectors and packed panels, one target per level: Cpu.cpp.
 Target x86V2Target();
 Target x86V3Target();
+Target x86V3VnniTarget();
 Target x86V4Target();
 Target zen4Target();
+Target aarch64Target();
 
 } // namespace facet
 

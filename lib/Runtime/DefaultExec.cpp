@@ -74,10 +74,14 @@ struct ThreadState {
       return FACET_LEVEL_X86_64_V2;
     if (!std::strcmp(text, "x86-64-v3"))
       return FACET_LEVEL_X86_64_V3;
+    if (!std::strcmp(text, "x86-64-v3-vnni"))
+      return FACET_LEVEL_X86_64_V3_VNNI;
     if (!std::strcmp(text, "x86-64-v4"))
       return FACET_LEVEL_X86_64_V4;
     if (!std::strcmp(text, "znver4"))
       return FACET_LEVEL_ZNVER4;
+    if (!std::strcmp(text, "aarch64"))
+      return FACET_LEVEL_AARCH64;
     return -1;
   }
 

@@ -19,13 +19,19 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 
+#include <memory>
+#include <string>
+
 namespace facet {
+
+struct Machine;
+class Diagnostics;
 
 struct Target {
   /// What `--target=` takes.
-  llvm::StringLiteral name;
+  std::string name;
   /// One line for `facet targets`.
-  llvm::StringLiteral description;
+  std::string description;
   /// The planner: how to compute `kernel` on `machine`, which is null for a target
   /// that is no machine. The attribute knows the words of schedules on this target.
   kernel::PlanAttrInterface (*plan)(kernel::FuncOp kernel,
@@ -37,10 +43,15 @@ struct Target {
   /// Turns a module of such functions into the LLVM dialect.
   llvm::LogicalResult (*convertToLLVM)(mlir::ModuleOp module);
   /// The machine it plans for, a name for loadMachine; empty: none.
-  llvm::StringLiteral machine = "";
+  std::string machine = {};
   /// The level of CPUs that can run it; null: any machine, and little optimisation.
   const Level *level = nullptr;
+  /// The machine itself, of a target that is made from one.
+  std::shared_ptr<const Machine> given = nullptr;
 };
+
+/// A target of the list below, or one that was made from a machine.
+using TargetRef = std::shared_ptr<const Target>;
 
 /// A target and its machine, null where it has none.
 struct TargetOnMachine {
@@ -59,11 +70,17 @@ llvm::LogicalResult lowerKernels(mlir::ModuleOp module,
                                  llvm::ArrayRef<TargetOnMachine> targets,
                                  PlanFunction plan, InterfaceOptions options);
 
+/// The target that plans for `machine`, a CPU, and uses the instructions of the level
+/// that it names. An error, at its place in the machine's file, when there is no such
+/// level or the machine has more than its level's instructions.
+std::optional<Target> targetOnMachine(Machine machine,
+                                      Diagnostics &diagnostics);
+
 /// All targets, in the order of `facet targets`.
 llvm::ArrayRef<Target> targets();
 
-/// The target of that name, or null.
-const Target *findTarget(llvm::StringRef name);
+/// The target of that name in the list, or null.
+TargetRef findTarget(llvm::StringRef name);
 
 } // namespace facet
 

@@ -58,10 +58,10 @@ private:
 /// Code for the sizes of the call and no others, made for the first few it sees.
 class StaticRoad : public CheckedRoad {
 public:
-  StaticRoad(const Target *target, kernel::FuncOp func,
+  StaticRoad(const TargetRef &target, kernel::FuncOp func,
              const HostKernel &kernel, Sources &sources, Invocation &invocation)
-      : CheckedRoad((target->name + ", sizes fixed").str()), target(target),
-        func(func), kernel(kernel), sources(sources), invocation(invocation) {}
+      : CheckedRoad(target->name + ", sizes fixed"), target(target), func(func),
+        kernel(kernel), sources(sources), invocation(invocation) {}
   bool wants(const SizeValues &sizes) override;
   Outcome call(const SizeValues &sizes, Arguments &arguments,
                Placement placement) override;
@@ -70,7 +70,7 @@ public:
 private:
   std::unique_ptr<Loaded> compile(const SizeValues &sizes, std::string &error);
 
-  const Target *target;
+  TargetRef target;
   kernel::FuncOp func;
   const HostKernel &kernel;
   Sources &sources;
@@ -286,11 +286,11 @@ CheckedRoads facet::roadsOf(kernel::FuncOp func, const HostKernel &kernel,
                             bool everything, Mischief mischief,
                             Sources &sources, Invocation &invocation) {
   CheckedRoads roads;
-  auto add = [&](const Target *target, Twine suffix,
+  auto add = [&](const TargetRef &target, Twine suffix,
                  Loaded &code) -> HostCheckedRoad & {
-    auto road = std::make_unique<HostCheckedRoad>((target->name + suffix).str(),
-                                                  code, kernel);
-    road->options = ("--target=" + target->name).str();
+    auto road = std::make_unique<HostCheckedRoad>(
+        (Twine(target->name) + suffix).str(), code, kernel);
+    road->options = "--target=" + target->name;
     road->mischief = mischief;
     if (target->level)
       road->exec.max_level = target->level->number;
@@ -299,10 +299,10 @@ CheckedRoads facet::roadsOf(kernel::FuncOp func, const HostKernel &kernel,
   };
   if (compiled.reference)
     add(findTarget("reference"), "", *compiled.reference);
-  for (const Target *target : targets)
+  for (const TargetRef &target : targets)
     add(target, "", *compiled.levels);
   if (!targets.empty()) {
-    const Target *best = targets.back();
+    const TargetRef &best = targets.back();
     unsigned original = roads.size() - 1;
     if (best->level) {
       HostCheckedRoad &tasks = add(best, ", tasks backwards", *compiled.levels);
@@ -326,7 +326,7 @@ CheckedRoads facet::roadsOf(kernel::FuncOp func, const HostKernel &kernel,
     if (everything && best->level && !kernel.sizes.empty()) {
       roads.push_back(std::make_unique<StaticRoad>(best, func, kernel, sources,
                                                    invocation));
-      roads.back()->options = ("--target=" + best->name).str();
+      roads.back()->options = "--target=" + best->name;
     }
   }
   if (engine) {

@@ -54,6 +54,10 @@ void emitInfo(Emission &emission);                // Info.cpp
 /// The level at which the call runs whose exec `f` has opened: one of the object's,
 /// or 0 where it has none for this CPU at or below max_level (Levels.cpp).
 mlir::Value chooseLevel(Function &f, Emission &emission);
+/// Whether this CPU has the level of that number, one of the object's, and `highest`,
+/// which it has, is not below.
+mlir::Value hasLevel(Function &f, Emission &emission, mlir::Value number,
+                     mlir::Value highest);
 /// The highest level of the object that this CPU has, whatever a call may say; or 0.
 mlir::Value highestLevel(Function &f, Emission &emission);
 /// That, as the function behind facet_info.level; returns its symbol.

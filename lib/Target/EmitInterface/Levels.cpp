@@ -6,8 +6,10 @@
 //   static int32_t cpu;                             // 0: not asked yet
 //   static int32_t level(int32_t cap) {             // 0: no code that may run
 //     int32_t has = cpu ? cpu : (cpu = detect());   // atomic, every thread alike
-//     return the highest of the object's levels ≤ min(has, cap), cap 0: none
+//     return the last of the object's levels in the set `has` and not behind cap
 //   }
+//
+// What a CPU has is a set, a bit per level: levels do not include each other in a row.
 //
 // Threads that ask at once find the same, so a plain atomic word is enough: no
 // lock, no constructor that runs at load, no symbol from outside. An instruction
@@ -40,13 +42,19 @@ ArrayRef<Level> facet::levels() {
       {FACET_LEVEL_X86_64_V2, "x86-64-v2", "x86_64", "x86-64", "x86-64-v2", "",
        "cx16,sahf,popcnt,sse3,sse4.1,sse4.2,ssse3"},
       {FACET_LEVEL_X86_64_V3, "x86-64-v3", "x86_64", "x86-64", "x86-64-v3", "",
-       "avx,avx2,bmi,bmi2,f16c,fma,lzcnt,movbe"},
+       "avx,avx2,bmi,bmi2,f16c,fma,lzcnt,movbe", FACET_LEVEL_X86_64_V2},
+      // Clients without AVX-512: Alder Lake and its like.
+      {FACET_LEVEL_X86_64_V3_VNNI, "x86-64-v3-vnni", "x86_64", "x86-64",
+       "x86-64-v3", "+avxvnni", "avxvnni", FACET_LEVEL_X86_64_V3,
+       LevelDots::Bytes},
       {FACET_LEVEL_X86_64_V4, "x86-64-v4", "x86_64", "x86-64", "x86-64-v4", "",
-       "avx512f,avx512bw,avx512cd,avx512dq,avx512vl"},
+       "avx512f,avx512bw,avx512cd,avx512dq,avx512vl", FACET_LEVEL_X86_64_V3},
       // What Zen 4 and Sapphire Rapids have in common beyond it.
       {FACET_LEVEL_ZNVER4, "znver4", "x86_64", "x86-64", "x86-64-v4",
        "+avx512vnni,+avx512bf16", "avx512vnni,avx512bf16",
-       /*isForDots=*/true},
+       FACET_LEVEL_X86_64_V4, LevelDots::All},
+      {FACET_LEVEL_AARCH64, "aarch64", "aarch64", "generic", "generic", "",
+       "neon"},
   };
   return all;
 }
@@ -60,9 +68,8 @@ const Level *facet::findLevel(int32_t number) {
 
 SmallVector<StringRef> facet::featuresOf(const Level &level) {
   SmallVector<StringRef> features;
-  for (const Level &other : levels())
-    if (other.arch == level.arch && other.number <= level.number)
-      StringRef(other.features).split(features, ',');
+  for (const Level *at = &level; at; at = findLevel(at->includes))
+    StringRef(at->features).split(features, ',');
   return features;
 }
 
@@ -103,7 +110,7 @@ static constexpr FeatureBit featureBits[] = {
     {"lzcnt", ExtendedEcx, 5, None},
 };
 
-/// What a level adds, as bits that must be set.
+/// What a level stands for, as bits that must be set.
 namespace {
 struct Mask {
   uint32_t words[NumWords] = {};
@@ -113,9 +120,7 @@ struct Mask {
 
 static Mask maskOf(const Level &level) {
   Mask mask;
-  SmallVector<StringRef> names;
-  StringRef(level.features).split(names, ',');
-  for (StringRef name : names) {
+  for (StringRef name : featuresOf(level)) {
     const FeatureBit *bit = llvm::find_if(
         featureBits, [&](const FeatureBit &b) { return name == b.name; });
     assert(bit != std::end(featureBits) && "every feature has a bit");
@@ -213,7 +218,17 @@ static LLVM::LLVMFuncOp openFunction(ImplicitLocOpBuilder &b, StringRef name,
   return function;
 }
 
-/// int32_t facet.detect(void): the highest level this CPU has, 1 for none.
+static int32_t placeOf(const Level &level) {
+  return int32_t(&level - levels().begin());
+}
+
+/// Of `facet.cpu`: the CPU has been asked; it has this level.
+static constexpr int32_t askedBit = 1;
+static int32_t bitOf(const Level &level) {
+  return int32_t(2u << placeOf(level));
+}
+
+/// int32_t facet.detect(void): the levels that this CPU has, and askedBit.
 static LLVM::LLVMFuncOp emitDetect(ImplicitLocOpBuilder &b) {
   OpBuilder::InsertionGuard guard(b);
   LLVM::LLVMFuncOp function =
@@ -235,21 +250,24 @@ static LLVM::LLVMFuncOp emitDetect(ImplicitLocOpBuilder &b) {
                                     probe.cpuid(0x80000001, 0)[2]);
   Value saved = probe.xcr0(probe.bit(leaf1[2], /*OSXSAVE=*/27));
 
-  Value level = probe.i32(1), chain;
+  Value found = probe.i32(askedBit);
   for (const Level &candidate : levels()) {
+    if (candidate.arch != "x86_64")
+      continue;
     Mask mask = maskOf(candidate);
-    for (auto [word, bits] : llvm::zip_equal(words, mask.words)) {
-      if (!bits)
-        continue;
-      Value has = probe.has(word, bits);
-      chain = chain ? arith::AndIOp::create(b, chain, has).getResult() : has;
-    }
+    Value has;
+    auto require = [&](Value more) {
+      has = has ? arith::AndIOp::create(b, has, more).getResult() : more;
+    };
+    for (auto [word, bits] : llvm::zip_equal(words, mask.words))
+      if (bits)
+        require(probe.has(word, bits));
     if (mask.state)
-      chain = arith::AndIOp::create(b, chain, probe.has(saved, mask.state));
-    level =
-        arith::SelectOp::create(b, chain, probe.i32(candidate.number), level);
+      require(probe.has(saved, mask.state));
+    Value bit = probe.onlyIf(has, probe.i32(bitOf(candidate)));
+    found = arith::OrIOp::create(b, found, bit);
   }
-  LLVM::ReturnOp::create(b, level);
+  LLVM::ReturnOp::create(b, found);
   return function;
 }
 
@@ -257,10 +275,49 @@ static LLVM::LLVMFuncOp emitDetect(ImplicitLocOpBuilder &b) {
 // The choice
 //===----------------------------------------------------------------------===//
 
+/// The place in the table that max_level names, behind which no level is taken: that
+/// of the level with this number, before all for one below, behind all for 0 and for
+/// numbers that later versions may give.
+static Value limitOf(ImplicitLocOpBuilder &b, Value cap) {
+  auto i32 = [&](int64_t value) {
+    return arith::ConstantIntOp::create(b, value, 32);
+  };
+  auto compare = [&](arith::CmpIPredicate predicate, int32_t number) {
+    return arith::CmpIOp::create(b, predicate, cap, i32(number));
+  };
+  int32_t lowest = INT32_MAX;
+  for (const Level &level : levels())
+    lowest = std::min(lowest, level.number);
+  Value limit = arith::SelectOp::create(
+      b, compare(arith::CmpIPredicate::slt, lowest), i32(-1), i32(INT32_MAX));
+  for (const Level &level : levels())
+    limit = arith::SelectOp::create(
+        b, compare(arith::CmpIPredicate::eq, level.number), i32(placeOf(level)),
+        limit);
+  return arith::SelectOp::create(b, compare(arith::CmpIPredicate::eq, 0),
+                                 i32(INT32_MAX), limit);
+}
+
+/// The same where the object has one level, and every CPU of the architecture has it.
+static LLVM::LLVMFuncOp emitBaseline(ImplicitLocOpBuilder &b, StringRef name,
+                                     const InterfaceOptions &options) {
+  assert(options.levels.size() == 1 && "levels to choose from are x86's");
+  LLVM::LLVMFuncOp function =
+      openFunction(b, name, {b.getI32Type()}, /*isHot=*/true);
+  Probe probe(b);
+  const Level &level = *findLevel(options.levels.front());
+  Value number = probe.i32(level.number);
+  Value limit = limitOf(b, function.getBody().front().getArgument(0));
+  Value allowed = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, limit,
+                                        probe.i32(placeOf(level)));
+  LLVM::ReturnOp::create(b, probe.onlyIf(allowed, number));
+  return function;
+}
+
 /// int32_t facet.level(int32_t cap): the level to use, or 0. Made when it is first
 /// needed; all kernels of a module have the same levels.
 static LLVM::LLVMFuncOp emitChoice(Constants &constants, Location loc,
-                                   ArrayRef<int32_t> numbers) {
+                                   const InterfaceOptions &options) {
   static constexpr StringLiteral name = "facet.level", wordName = "facet.cpu";
   ModuleOp module = constants.getModule();
   if (auto made = module.lookupSymbol<LLVM::LLVMFuncOp>(name))
@@ -268,6 +325,8 @@ static LLVM::LLVMFuncOp emitChoice(Constants &constants, Location loc,
   ImplicitLocOpBuilder b(loc, loc.getContext());
   b.setInsertionPointToEnd(module.getBody());
   Type i32 = b.getI32Type();
+  if (findLevel(options.levels.front())->arch != "x86_64")
+    return emitBaseline(b, name, options);
   LLVM::GlobalOp::create(b, i32, /*isConstant=*/false, LLVM::Linkage::Internal,
                          wordName, b.getI32IntegerAttr(0), /*alignment=*/4);
   LLVM::LLVMFuncOp detect = emitDetect(b);
@@ -300,14 +359,14 @@ static LLVM::LLVMFuncOp emitChoice(Constants &constants, Location loc,
 
   b.setInsertionPointToEnd(choose);
   Value has = choose->getArgument(0), cap = entry->getArgument(0);
-  Value isCapped =
-      arith::CmpIOp::create(b, arith::CmpIPredicate::ne, cap, probe.i32(0));
-  Value lower = arith::MinSIOp::create(b, has, cap);
-  Value limit = arith::SelectOp::create(b, isCapped, lower, has);
+  Value limit = limitOf(b, cap);
   Value chosen = probe.i32(0);
-  for (int32_t number : numbers) {
-    Value allowed = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, limit,
-                                          probe.i32(number));
+  for (int32_t number : options.levels) {
+    const Level &level = *findLevel(number);
+    Value isLow = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, limit,
+                                        probe.i32(placeOf(level)));
+    Value allowed =
+        arith::AndIOp::create(b, probe.has(has, bitOf(level)), isLow);
     chosen = arith::SelectOp::create(b, allowed, probe.i32(number), chosen);
   }
   LLVM::ReturnOp::create(b, chosen);
@@ -316,14 +375,27 @@ static LLVM::LLVMFuncOp emitChoice(Constants &constants, Location loc,
 
 Value facet::interface::chooseLevel(Function &f, Emission &emission) {
   LLVM::LLVMFuncOp choice =
-      emitChoice(emission.constants, emission.loc(), emission.options.levels);
+      emitChoice(emission.constants, emission.loc(), emission.options);
   Value cap = f.load(f.i32Type(), f.exec, offsetof(facet_exec, max_level));
   return LLVM::CallOp::create(f.b, choice, cap).getResult();
 }
 
+Value facet::interface::hasLevel(Function &f, Emission &emission, Value number,
+                                 Value highest) {
+  LLVM::LLVMFuncOp choice =
+      emitChoice(emission.constants, emission.loc(), emission.options);
+  Value chosen = LLVM::CallOp::create(f.b, choice, number).getResult();
+  Value isHere =
+      arith::CmpIOp::create(f.b, arith::CmpIPredicate::eq, chosen, number);
+  Value isLow =
+      arith::CmpIOp::create(f.b, arith::CmpIPredicate::sle,
+                            limitOf(f.b, number), limitOf(f.b, highest));
+  return arith::AndIOp::create(f.b, isHere, isLow);
+}
+
 Value facet::interface::highestLevel(Function &f, Emission &emission) {
   LLVM::LLVMFuncOp choice =
-      emitChoice(emission.constants, emission.loc(), emission.options.levels);
+      emitChoice(emission.constants, emission.loc(), emission.options);
   return LLVM::CallOp::create(f.b, choice, f.i32(0)).getResult();
 }
 
@@ -360,7 +432,7 @@ std::string facet::interface::emitLevelQuery(Emission &emission) {
   cf::BranchOp::create(b, choose, ValueRange{cap});
   b.setInsertionPointToEnd(choose);
   LLVM::LLVMFuncOp choice =
-      emitChoice(emission.constants, emission.loc(), emission.options.levels);
+      emitChoice(emission.constants, emission.loc(), emission.options);
   Value level =
       LLVM::CallOp::create(b, choice, choose->getArgument(0)).getResult();
   Value isNone =

@@ -222,7 +222,7 @@ static Value checkHead(Function &f, Emission &emission, const Array &array,
     Value isKnown = f.boolean(false);
     for (int32_t number : emission.options.levels)
       isKnown = f.bor(isKnown, f.eq(found, f.i32(number)));
-    Value isAllowed = f.band(isKnown, f.le(found, allowed));
+    Value isAllowed = f.band(isKnown, hasLevel(f, emission, found, allowed));
     f.failIf(f.negate(isAllowed), FACET_E_PACKED, parameter.name, -1,
              wide(found), wide(allowed));
     result = f.select(f.lt(level, f.i32(0)), found, level);
