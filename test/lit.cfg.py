@@ -16,7 +16,7 @@
 # Features for REQUIRES and UNSUPPORTED: clang gcc gfortran meson dpkg gdb lintian root
 # asan python-package (nanobind was there when this build was configured) jax torch (the
 # interpreter has them), and the CPU's levels: x86-64-v2 x86-64-v3 x86-64-v4 znver4.
-# qemu-x86_64: programs run on other CPUs.
+# qemu-x86_64, qemu-aarch64: programs run on other CPUs; lld: LLVM 22's linker.
 
 import glob
 import os
@@ -109,9 +109,11 @@ if shutil.which(config.gcc) and shutil.which(config.gxx):
 if shutil.which(config.gfortran):
     features.add("gfortran")
 for tool, feature in (("meson", "meson"), ("lintian", "lintian"), ("dpkg-deb", "dpkg"), ("gdb", "gdb"),
-                      ("qemu-x86_64", "qemu-x86_64")):
+                      ("qemu-x86_64", "qemu-x86_64"), ("qemu-aarch64", "qemu-aarch64")):
     if shutil.which(tool):
         features.add(feature)
+if os.path.exists(os.path.join(config.llvm_bin, "ld.lld")):
+    features.add("lld")
 if os.geteuid() == 0:
     features.add("root")
 if config.python_package:

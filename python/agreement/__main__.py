@@ -13,7 +13,7 @@ import pathlib
 import sys
 import tempfile
 
-from . import call, kernels, longer, selftest, signature  # noqa: F401
+from . import call, emulated, kernels, longer, selftest, signature  # noqa: F401
 from .checks import Checks
 from .registry import KERNELS
 
@@ -24,6 +24,11 @@ def main():
     parser.add_argument("--facet", help="the compiler")
     parser.add_argument("--examples", type=pathlib.Path, required=True)
     parser.add_argument("--target", default="reference")
+    parser.add_argument("--triple", help="of another machine, whose programs --emulator runs")
+    parser.add_argument("--emulator", default="qemu-aarch64")
+    parser.add_argument("--clang", default="clang-22", help="makes the program around an emulated kernel")
+    parser.add_argument("--lld", default="ld.lld-22")
+    parser.add_argument("--nm", default="llvm-nm-22")
     parser.add_argument("--libraries", type=pathlib.Path, metavar="DIR",
                         help="take DIR/KERNEL.so instead of compiling")
     parser.add_argument("--self-test", action="store_true", help="test the test, without a compiler")
@@ -44,6 +49,11 @@ def main():
             head = signature.parse(source.read_text(), spec.name)
             if options.self_test:
                 tried = selftest.all(Checks(spec, head, None))
+            elif options.triple:
+                program = emulated.build(options, source, pathlib.Path(directory), spec.name)
+                library = emulated.Library(program, head, options)
+                tried = list(Checks(spec, head, library).all())
+                library.close()
             else:
                 path = (options.libraries / (spec.name + ".so") if options.libraries else
                         call.compile(options.facet, source, options.target,
