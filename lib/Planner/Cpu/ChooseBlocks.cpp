@@ -112,7 +112,7 @@ Tile BlockChooser::chooseTile() {
   int64_t sumsInFlight =
       machine.cpu.arithmeticPorts * machine.cpu.arithmeticLatencyCycles;
   // A broadcast; a product on its way to the sum where that is an instruction more.
-  int64_t others = machine.cpu.fma || problem.dot == Dot::BF16 ? 1 : 2;
+  int64_t others = isTwoInstructions(problem.dot, machine) ? 2 : 1;
   Tile best{1, 1};
   double least = INFINITY;
   for (int64_t rows = 1; rows < registers; rows *= 2)

@@ -78,8 +78,7 @@ double cpu::multiplyRate(int64_t lanes, const Machine &machine) {
   return double(machine.cpu.arithmeticPorts * lanes);
 }
 
-/// A multiply and an add: floats without a fused one, and pairs of 16 bits.
-static bool isTwoInstructions(Dot dot, const Machine &machine) {
+bool cpu::isTwoInstructions(Dot dot, const Machine &machine) {
   return dot == Dot::I32 || (dot == Dot::I16 && !machine.cpu.i8Dot) ||
          ((dot == Dot::F32 || dot == Dot::F64) && !machine.cpu.fma);
 }

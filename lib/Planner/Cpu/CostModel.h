@@ -81,6 +81,10 @@ Cost costOf(const Problem &problem, ContractionAttr plan,
 /// one sum's chain, whichever is longest.
 double stepCycles(double rows, double vectors, Dot dot, const Machine &machine);
 
+/// Whether a multiply-add is a multiply and an add: floats without a fused one, and
+/// pairs of 16 bits.
+bool isTwoInstructions(Dot dot, const Machine &machine);
+
 /// Multiply-adds of one element per cycle.
 double multiplyRate(int64_t lanes, const Machine &machine);
 

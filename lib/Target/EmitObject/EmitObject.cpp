@@ -15,6 +15,7 @@
 
 #include "facet/Target/EmitObject.h"
 #include "LoneLaneStores.h"
+#include "LongLoops.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
@@ -363,6 +364,8 @@ bool facet::emitObject(mlir::ModuleOp module, ObjectKind kind,
 
   bool done = runGuarded(
       [&] {
+        if (options.effort == CodeEffort::Thorough)
+          markLongLoops(*ir);
         optimise(*ir, *machine, options.effort);
         replaceLoneLaneStores(*ir);
         llvm::raw_svector_ostream os(out);

@@ -55,7 +55,8 @@ void facet::replaceLoneLaneStores(Module &module) {
     Value *at = builder.CreateConstInBoundsGEP1_64(element, to, *lane);
     Align align = commonAlignment(
         masked->getParamAlign(1).valueOrOne(),
-        *lane * module.getDataLayout().getTypeStoreSize(element).getFixedValue());
+        *lane *
+            module.getDataLayout().getTypeStoreSize(element).getFixedValue());
     StoreInst *store = builder.CreateAlignedStore(
         builder.CreateExtractElement(value, *lane), at, align);
     store->copyMetadata(*masked);
