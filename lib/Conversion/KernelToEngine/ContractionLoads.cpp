@@ -17,7 +17,8 @@ using namespace mlir;
 using namespace facet;
 using namespace facet::engine;
 
-void ContractionStage::load(Operand &operand, const Span &span, int64_t group) {
+void ContractionStage::load(Operand &operand, const Span &span,
+                            int64_t firstStep, int64_t count) {
   Value slot = lowering.acquire(operand.ring);
   int64_t rowsOfArray = machine.tensor.rows, width = operand.block;
   Linear base = operand.home.constant;
@@ -27,9 +28,6 @@ void ContractionStage::load(Operand &operand, const Span &span, int64_t group) {
   for (auto [outer, stride] : llvm::zip_equal(kOuterAt, operand.kOuterStrides))
     base += outer * stride;
   base += span.start * operand.stride;
-  int64_t firstStep = group * groupSteps(), count = stepsOf(group);
-  base += Linear(firstStep * rowsOfArray * operand.kStride);
-
   // What stays is loaded by another queue and another DMA ring than what passes, so
   // that the first groups of both arrive together. Results are stored by scalar: its
   // transfers begin sooner, and the last of them ends the program.
@@ -38,44 +36,61 @@ void ContractionStage::load(Operand &operand, const Span &span, int64_t group) {
   NamedAttribute ring = lowering.builder.getNamedAttr(
       "ring", lowering.builder.getI32IntegerAttr(apart ? 1 : 0));
   bool transposes = plan.getLoad(operand.side) == Load::Transpose;
-  auto copy = [&](Linear from, int64_t step, int64_t depth, int64_t times) {
+  int64_t together = operand.slotBatch == 1 ? 1 : batchSize;
+  int64_t each = operand.slotSteps * width; // of one product of the batch
+  // `times` steps of `depth`; neighbours in k are neighbours along the partitions, or,
+  // where the plan says so, along the steps.
+  auto copy = [&](Linear from, int64_t step, int64_t depth, int64_t times,
+                  int64_t perRow, int64_t perStep) {
     if (transposes) {
-      for (int64_t i = 0; i < times; ++i)
-        lowering.issue(
-            queue, "dma_transpose",
-            {{"dst",
-              lowering.view(slot, (step + i) * width, {depth, span.size})},
-             {"src",
-              lowering.hbmView(operand.home.buffer,
-                               from + Linear(i * rowsOfArray * operand.kStride),
-                               {span.size, depth}, operand.stride,
-                               {operand.kStride})}},
-            {ring});
+      for (int64_t b = 0; b < together; ++b)
+        for (int64_t i = 0; i < times; ++i)
+          lowering.issue(
+              queue, "dma_transpose",
+              {{"dst", lowering.view(slot, b * each + (step + i) * width,
+                                     {depth, span.size})},
+               {"src", lowering.hbmView(
+                           operand.home.buffer,
+                           from + Linear(b * operand.batchStride + i * perStep),
+                           {span.size, depth}, operand.stride, {perRow})}},
+              {ring});
       return;
     }
-    lowering.issue(
-        queue, "dma_copy",
-        {{"dst", lowering.view(slot, step * width, {depth, times, span.size},
-                               {width, 1})},
-         {"src", lowering.hbmView(operand.home.buffer, from,
-                                  {depth, times, span.size}, operand.kStride,
-                                  {rowsOfArray * operand.kStride,
-                                   span.size == 1 ? 1 : operand.stride})}},
-        {ring});
+    SmallVector<int64_t> shape = {depth, times, span.size}, to = {width, 1},
+                         by = {perStep, span.size == 1 ? 1 : operand.stride};
+    if (operand.slotBatch > 1) {
+      shape.insert(shape.begin() + 1, together);
+      to.insert(to.begin(), each);
+      by.insert(by.begin(), operand.batchStride);
+    }
+    lowering.issue(queue, "dma_copy",
+                   {{"dst", lowering.view(slot, step * width, shape, to)},
+                    {"src", lowering.hbmView(operand.home.buffer, from, shape,
+                                             perRow, by)}},
+                   {ring});
   };
   // All whole steps at once, then the one that is left.
-  int64_t rest = depthOf(firstStep + count - 1);
-  int64_t whole = rest == rowsOfArray ? count : count - 1;
-  if (whole)
-    copy(base, 0, rowsOfArray, whole);
+  int64_t k = operand.kStride, allWhole = problem.depth / rowsOfArray;
+  int64_t whole = std::min(count, allWhole - firstStep);
+  if (whole && plan.getKRuns())
+    copy(base + Linear(firstStep * k), 0, rowsOfArray, whole, allWhole * k, k);
+  else if (whole)
+    copy(base + Linear(firstStep * rowsOfArray * k), 0, rowsOfArray, whole, k,
+         rowsOfArray * k);
   if (whole != count)
-    copy(base + Linear(whole * rowsOfArray * operand.kStride), whole, rest, 1);
+    copy(base + Linear(allWhole * rowsOfArray * k), whole, depthOf(allWhole), 1,
+         k, rowsOfArray * k);
   lowering.commit(operand.ring);
 }
 
-SmallVector<Value> ContractionStage::openGroups(Operand &operand) {
-  SmallVector<Value> slots;
-  for (int64_t group = 0; group < groups(); ++group)
-    slots.push_back(lowering.wait(operand.ring));
-  return slots;
+/// Loads the outer factor's block over all of k, and waits for it.
+SmallVector<Value> ContractionStage::loadWhatStays(const Span &span) {
+  int64_t slots = plan.getWhole() ? 1 : groups();
+  for (int64_t i = 0; i < slots; ++i)
+    load(*outer, span, plan.getWhole() ? 0 : firstStepOf(i),
+         plan.getWhole() ? problem.steps(machine) : stepsOf(i));
+  SmallVector<Value> kept;
+  for (int64_t i = 0; i < slots; ++i)
+    kept.push_back(lowering.wait(outer->ring));
+  return kept;
 }

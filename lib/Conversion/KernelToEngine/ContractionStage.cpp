@@ -48,16 +48,27 @@ LogicalResult ContractionStage::describe(Operand &operand, Side side,
     operand.iterator = contraction.inResult(*iterator);
     operand.stride = home->strides[*iterator];
   }
+  if (isBatched()) {
+    operand.batchStride = operand.home.strides[batch.back()];
+    operand.slotBatch = operand.batchStride ? plan.getBatchBlock() : 1;
+  }
+  operand.slotSteps = plan.getWhole() && side == plan.getOuter()
+                          ? problem.steps(machine)
+                          : *llvm::max_element(groupSteps);
+  SmallVector<int64_t> shape = {std::min(problem.depth, machine.tensor.rows),
+                                operand.slotSteps, block};
+  if (operand.slotBatch > 1)
+    shape.insert(shape.begin() + 1, operand.slotBatch);
   operand.ring = lowering.ring(
       &operand == &rows ? "rows" : "columns", plan.getSlots(side),
-      lowering.tileType(
-          {std::min(problem.depth, machine.tensor.rows), groupSteps(), block},
-          operand.factor.type, Memory::Sbuf));
+      lowering.tileType(shape, operand.factor.type, Memory::Sbuf));
   return success();
 }
 
 LogicalResult ContractionStage::prepare() {
   Side stationary = plan.getStationary();
+  for (unsigned i : problem.batch)
+    batch.push_back(contraction.inResult(i));
   if (failed(lowering.extentsOf(contraction.op())) ||
       failed(
           describe(rows, stationary, plan.getRowTile(), plan.getRowBlock())) ||
@@ -66,21 +77,40 @@ LogicalResult ContractionStage::prepare() {
     return failure();
   outer = plan.getOuter() == stationary ? &rows : &columns;
   inner = outer == &rows ? &columns : &rows;
-  for (unsigned i : problem.batch)
-    batch.push_back(contraction.inResult(i));
   at.assign(contraction.op().getNumParallel(), Linear());
   kOuterAt.assign(problem.outer.size(), Linear());
 
   Type f32 = lowering.builder.getF32Type();
-  sums = lowering.ring(
-      "sums", plan.getSumSlots(),
-      lowering.tileType({rows.tile, columns.tile}, f32, Memory::Psum));
   Type element = lowering.storedType(
       cast<RankedTensorType>(result->getResult(0).getType()).getElementType());
-  out = lowering.ring(
-      "out", plan.getResultSlots(),
-      lowering.tileType({rows.tile, columns.tile}, element, Memory::Sbuf));
-  if (!contraction.epilogue)
+  bool isCopied = contraction.isOnlyRounded();
+  int64_t together = isCopied ? plan.getStoreTiles() : 1;
+  auto exitRing = [&] {
+    return lowering.ring(
+        "out", plan.getResultSlots(),
+        lowering.tileType({rows.tile, together * pack() * columns.tile},
+                          element, Memory::Sbuf));
+  };
+  exits.push_back({plan.getEvict(), exitRing()});
+  if (isCopied && plan.getScalarTiles() && plan.getEvict() != QueueKind::Scalar)
+    exits.push_back({QueueKind::Scalar, exitRing()});
+  // Each engine that empties PSUM has a ring of its own, so that neither waits for
+  // the other.
+  auto sumsRing = [&](int64_t slots) {
+    return lowering.ring("sums", slots,
+                         lowering.tileType({rows.tile, pack() * columns.tile},
+                                           f32, Memory::Psum));
+  };
+  int64_t scalarSlots = 0;
+  if (exits.size() > 1) {
+    int64_t tiles = isBatched() ? llvm::divideCeil(plan.getBatchBlock(), pack())
+                                : plan.getRowTiles() * plan.getColumnTiles();
+    scalarSlots = std::max(plan.getScalarTiles(),
+                           plan.getSumSlots() * plan.getScalarTiles() / tiles);
+    scalarSums = sumsRing(scalarSlots);
+  }
+  sums = sumsRing(plan.getSumSlots() - scalarSlots);
+  if (isCopied)
     return success();
   // Inputs of the map are loaded ahead for a block.
   int64_t ahead = 2 * plan.getRowTiles() * plan.getColumnTiles();
@@ -94,77 +124,46 @@ LogicalResult ContractionStage::prepare() {
 // Blocks
 //===----------------------------------------------------------------------===//
 
-void ContractionStage::finishTile(const Span &rowSpan, const Span &columnSpan) {
-  Value tile =
-      lowering.view(lowering.wait(sums), 0, {rowSpan.size, columnSpan.size});
-  if (body) {
-    llvm::SmallDenseMap<unsigned, Value> given = {
-        {contraction.epilogue->sumsInput, tile}};
-    body->emit(rowSpan, columnSpan, at, given, out);
-  } else {
-    Value slot = lowering.acquire(out);
-    lowering.copy(plan.getEvict(),
-                  lowering.view(slot, 0, {rowSpan.size, columnSpan.size}),
-                  tile);
-    lowering.commit(out);
-  }
-  lowering.release(sums);
-  Home home = lowering.homeOfResult(result);
-  Linear base = home.constant;
-  for (unsigned i : batch)
-    base += at[i] * home.strides[i];
-  int64_t rowStride = rows.iterator ? home.strides[*rows.iterator] : 0;
-  int64_t columnStride = columns.iterator ? home.strides[*columns.iterator] : 1;
-  base += rowSpan.start * rowStride;
-  base += columnSpan.start * columnStride;
-  Value done =
-      lowering.view(lowering.wait(out), 0, {rowSpan.size, columnSpan.size});
-  lowering.issue(QueueKind::Scalar, "dma_copy",
-                 {{"dst", lowering.hbmView(home.buffer, base,
-                                           {rowSpan.size, columnSpan.size},
-                                           rowStride, {columnStride})},
-                  {"src", done}},
-                 {lowering.builder.getNamedAttr(
-                     "ring", lowering.builder.getI32IntegerAttr(2))});
-  lowering.release(out);
-}
-
 void ContractionStage::emitBlock(const Span &rowSpan, const Span &columnSpan,
                                  ArrayRef<Value> kept) {
   SmallVector<Value> sumTiles;
-  SmallVector<std::pair<Span, Span>> tiles;
+  SmallVector<SumTile> tiles;
   for (int64_t i = 0; i < tilesIn(rows, rowSpan); ++i)
     for (int64_t j = 0; j < tilesIn(columns, columnSpan); ++j)
       tiles.push_back(
-          {{rowSpan.start + Linear(i * rows.tile),
+          {i,
+           j,
+           {rowSpan.start + Linear(i * rows.tile),
             std::min(rows.tile, rowSpan.size - i * rows.tile)},
            {columnSpan.start + Linear(j * columns.tile),
             std::min(columns.tile, columnSpan.size - j * columns.tile)}});
+  if (isBatched()) {
+    tiles.clear();
+    for (int64_t b = 0; b < batchSize; b += pack())
+      tiles.push_back(
+          {0, 0, rowSpan, columnSpan, b, std::min(pack(), batchSize - b)});
+  }
   // What the map reads beside the sums is loaded before the block's operands, so
   // that the loads of the next block need not wait for the map.
-  for (auto &[tileRows, tileColumns] : tiles) {
+  for (const SumTile &tile : tiles) {
     if (body)
-      body->load(tileRows, tileColumns, at);
-    sumTiles.push_back(lowering.acquire(sums));
+      body->load(tile.rows, tile.columns, at);
+    sumTiles.push_back(lowering.acquire(sumsOf(sumTiles.size())));
   }
   multiplyOuter(0, rowSpan, columnSpan, kept, sumTiles);
   bool looped = llvm::any_of(problem.outerExtents,
                              [](int64_t trips) { return trips > 1; });
   for (size_t i = 0; looped && i < sumTiles.size(); ++i)
-    lowering.commit(sums);
-  for (auto &[tileRows, tileColumns] : tiles)
-    finishTile(tileRows, tileColumns);
+    lowering.commit(sumsOf(i));
+  finishBlock(tiles);
 }
 
 void ContractionStage::emitBlocks() {
   bool rowsAreOuter = outer == &rows, stays = plan.getStays();
   lowering.forTiles(outer->factor.extent, outer->block, [&](Span outerSpan) {
     SmallVector<Value> kept;
-    if (stays) {
-      for (int64_t group = 0; group < groups(); ++group)
-        load(*outer, outerSpan, group);
-      kept = openGroups(*outer);
-    }
+    if (stays)
+      kept = loadWhatStays(outerSpan);
     lowering.forTiles(inner->factor.extent, inner->block, [&](Span innerSpan) {
       emitBlock(rowsAreOuter ? outerSpan : innerSpan,
                 rowsAreOuter ? innerSpan : outerSpan, kept);
@@ -177,8 +176,11 @@ void ContractionStage::emitBlocks() {
 void ContractionStage::emitBatch(unsigned next) {
   if (next == batch.size())
     return emitBlocks();
-  lowering.forTiles(problem.batchExtents[next], 1, [&](Span one) {
-    at[batch[next]] = one.start;
+  bool isLast = next + 1 == batch.size();
+  int64_t together = isLast ? plan.getBatchBlock() : 1;
+  lowering.forTiles(problem.batchExtents[next], together, [&](Span some) {
+    at[batch[next]] = some.start;
+    batchSize = some.size;
     emitBatch(next + 1);
   });
 }
@@ -186,6 +188,7 @@ void ContractionStage::emitBatch(unsigned next) {
 LogicalResult ContractionStage::run() {
   if (failed(prepare()))
     return failure();
+  warmUp();
   emitBatch(0);
   return success();
 }

@@ -3,7 +3,8 @@
 //
 // One stage, by its plan. ContractionStage.cpp has the loops over blocks and what
 // follows the sums, ContractionLoads.cpp what brings the factors in,
-// ContractionProducts.cpp what multiplies them.
+// ContractionProducts.cpp what multiplies them, ContractionResults.cpp what follows the
+// sums.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,6 +15,8 @@
 #include "facet/Planner/Engine/Problem.h"
 
 #include "llvm/Support/MathExtras.h"
+
+#include <numeric>
 
 namespace facet::engine {
 
@@ -31,12 +34,25 @@ struct Operand {
   int64_t tile = 1, block = 1;
   /// In the order of k, the groups of one block.
   RingOp ring;
+  /// Steps of a slot, and products of the batch in it.
+  int64_t slotSteps = 1, slotBatch = 1;
+  int64_t batchStride = 0;
+};
+
+/// A tile of sums and its place in its block.
+struct SumTile {
+  int64_t row, column;
+  Span rows, columns;
+  /// Of small matrices, one beside the other: the first and how many.
+  int64_t batch = 0, batchSize = 1;
 };
 
 /// What one group along k is multiplied from and into.
 struct Block {
   const Span &rows, &columns;
   mlir::Value rowSlot, columnSlot;
+  /// The group's first step in the slots.
+  int64_t rowStep, columnStep;
   llvm::ArrayRef<mlir::Value> sums;
 };
 
@@ -45,10 +61,12 @@ public:
   ContractionStage(Lowering &lowering, Problem problem, ContractionAttr plan)
       : lowering(lowering), machine(lowering.machine),
         problem(std::move(problem)), contraction(this->problem.contraction),
-        plan(plan), result(contraction.epilogue
-                               ? llvm::cast<kernel::StructuredOpInterface>(
-                                     contraction.epilogue->map.getOperation())
-                               : contraction.op()) {}
+        plan(plan),
+        groupSteps(plan.getGroups(this->problem.depth, machine.tensor.rows)),
+        result(contraction.epilogue
+                   ? llvm::cast<kernel::StructuredOpInterface>(
+                         contraction.epilogue->map.getOperation())
+                   : contraction.op()) {}
   llvm::LogicalResult run();
 
 private:
@@ -59,33 +77,61 @@ private:
   void emitBlocks();
   void emitBlock(const Span &rows, const Span &columns,
                  llvm::ArrayRef<mlir::Value> kept);
-  void finishTile(const Span &rows, const Span &columns);
+
+  // ContractionResults.cpp
+  /// An engine that copies sums out of PSUM, and what it fills.
+  struct Exit {
+    QueueKind queue;
+    RingOp ring;
+  };
+  void finishBlock(llvm::ArrayRef<SumTile> tiles);
+  void computeTile(const SumTile &tile);
+  void copyTiles(llvm::ArrayRef<SumTile> tiles);
+  void store(RingOp ring, llvm::ArrayRef<SumTile> tiles);
 
   // ContractionLoads.cpp
-  void load(Operand &operand, const Span &span, int64_t group);
-  llvm::SmallVector<mlir::Value> openGroups(Operand &operand);
+  void load(Operand &operand, const Span &span, int64_t firstStep,
+            int64_t count);
+  llvm::SmallVector<mlir::Value> loadWhatStays(const Span &span);
 
   // ContractionProducts.cpp
+  void warmUp();
   void multiplyOuter(unsigned next, const Span &rows, const Span &columns,
                      llvm::ArrayRef<mlir::Value> kept,
                      llvm::ArrayRef<mlir::Value> sums);
   void multiplyGroup(int64_t group, const Block &block);
-  void multiplyTile(int64_t rowTile, const Linear &step, int64_t depth,
+  /// What one load of weights takes of a group: one or two steps of `depth` each.
+  struct Pass {
+    int64_t step, steps, depth;
+  };
+  llvm::SmallVector<Pass> passesOf(int64_t group) const;
+  void multiplyTile(int64_t unit, const Linear &step, const Pass &pass,
                     const Block &block, bool first, bool last);
-  void matmul(mlir::Value sums, mlir::Value moving, bool first, bool last);
+  void matmul(mlir::Value sums, mlir::Value moving,
+              llvm::ArrayRef<mlir::NamedAttribute> common, bool first,
+              bool last);
 
-  /// Steps of the array along k, and those of one group.
-  int64_t steps() const { return problem.steps(machine); }
-  int64_t groupSteps() const {
-    return std::min(steps(), plan.getDepthBlock() / machine.tensor.rows);
-  }
-  int64_t groups() const { return llvm::divideCeil(steps(), groupSteps()); }
-  int64_t stepsOf(int64_t group) const {
-    return std::min(groupSteps(), steps() - group * groupSteps());
+  /// Parts of k that are loaded at once, in steps of the array.
+  int64_t groups() const { return groupSteps.size(); }
+  int64_t stepsOf(int64_t group) const { return groupSteps[group]; }
+  int64_t firstStepOf(int64_t group) const {
+    return std::accumulate(groupSteps.begin(), groupSteps.begin() + group,
+                           int64_t(0));
   }
   int64_t depthOf(int64_t step) const {
     return std::min(machine.tensor.rows,
                     problem.depth - step * machine.tensor.rows);
+  }
+  /// The ring of a block's tile, by its place.
+  RingOp sumsOf(int64_t tile) const {
+    return exits.size() > 1 && tile < plan.getScalarTiles() ? scalarSums : sums;
+  }
+  bool isBatched() const { return plan.getBatchBlock() > 1; }
+  /// Products of the batch whose sums share a tile.
+  int64_t pack() const {
+    return isBatched()
+               ? std::max<int64_t>(1, machine.psum.bankBytes / 4 / columns.tile)
+               : 1;
   }
   int64_t tilesIn(const Operand &operand, const Span &span) const {
     return llvm::divideCeil(span.size, operand.tile);
@@ -96,17 +142,21 @@ private:
   Problem problem;
   Contraction &contraction;
   ContractionAttr plan;
+  llvm::SmallVector<int64_t> groupSteps;
   kernel::StructuredOpInterface result;
 
   Operand rows, columns;
   Operand *outer = nullptr, *inner = nullptr;
   llvm::SmallVector<unsigned> batch; ///< iterators of the result
-  RingOp sums, out;
+  /// Sums that scalar empties, where vector empties the others.
+  RingOp sums, scalarSums;
+  llvm::SmallVector<Exit> exits;
   std::optional<TileBody> body;
 
   // Of what is being emitted.
   llvm::SmallVector<Linear> at; ///< by iterator of the result
   llvm::SmallVector<Linear> kOuterAt;
+  int64_t batchSize = 1;
   /// Counters of loops along k that are open, and their trips.
   llvm::SmallVector<std::pair<mlir::Value, int64_t>> kLoops;
 };

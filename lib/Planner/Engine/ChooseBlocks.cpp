@@ -14,6 +14,7 @@
 
 #include "ChooseBlocks.h"
 #include "CostModel.h"
+#include "FinishPlan.h"
 #include "VerifyPlan.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -210,5 +211,5 @@ ContractionAttr engine::chooseBlocks(const Problem &problem,
   ContractionAttr best = search.run();
   if (!best && misfit)
     *misfit = search.misfit;
-  return best;
+  return best ? finishPlan(problem, best, machine, wishes) : best;
 }

@@ -127,3 +127,19 @@ std::optional<Contraction> engine::matchContraction(kernel::ReduceOp reduce,
   result.epilogue = kernel::matchEpilogue(reduce);
   return result;
 }
+
+bool Contraction::isOnlyRounded() const {
+  if (!epilogue)
+    return true;
+  auto map = llvm::cast<kernel::StructuredOpInterface>(
+      kernel::MapOp(epilogue->map).getOperation());
+  if (!map.getFilter().empty() || map->getNumResults() != 1)
+    return false;
+  mlir::Block &body = map.getBody().front();
+  Value value = body.getTerminator()->getOperand(0);
+  if (auto cast = value.getDefiningOp<kernel::CastOp>();
+      cast && (cast.getMode() == kernel::CastMode::Round ||
+               cast.getMode() == kernel::CastMode::Exact))
+    value = cast.getValue();
+  return value == body.getArgument(epilogue->sumsInput);
+}

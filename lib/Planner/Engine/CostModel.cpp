@@ -17,6 +17,7 @@
 
 #include "CostModel.h"
 #include "Prices.h"
+#include "VerifyPlan.h"
 #include "facet/Dialect/Kernel/IR/Operations.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -75,7 +76,12 @@ public:
 private:
   double blockTime(int64_t height, int64_t width) const;
   double clockLoss(double busy) const;
-  double steps() const { return double(problem.steps(machine)); }
+  /// Steps along k that the array makes, two of 8-bit factors at once.
+  double steps() const {
+    int64_t steps = problem.steps(machine);
+    return double(canDoubleRow(problem, machine) ? llvm::divideCeil(steps, 2)
+                                                 : steps);
+  }
   void countLoads();
   void countResults();
   void countInputs();

@@ -180,7 +180,8 @@ void Explainer::describeChoices(const Problem &problem, ContractionAttr plan,
       "a " + number(choices.slots[Side::A]) + ", b " +
           number(choices.slots[Side::B]) + ", sums " +
           number(choices.sumSlots) + ", results " + number(choices.resultSlots),
-      choices.stays
+      plan.getWhole() ? "all of k of " + word(outer) + " stays in one slot"
+      : choices.stays
           ? counted(groups, "part") + " of " + word(outer) + " stay, " +
                 counted(choices.slots[outer] - groups, "slot") +
                 " for the next block"
@@ -208,6 +209,27 @@ void Explainer::describeChoices(const Problem &problem, ContractionAttr plan,
       "a loop's way back takes " +
           nanoseconds(double(machine.core.loopBackPs) * 1e-3),
       same(&Choices::unroll));
+  SmallVector<std::string> edges;
+  std::string k = op.getIteratorName(problem.k).str();
+  if (plan.getBatchBlock() > 1)
+    edges.push_back(number(plan.getBatchBlock()) + " of the batch at once");
+  if (plan.getDoubleRow())
+    edges.push_back("two steps at once");
+  if (plan.getKRuns())
+    edges.push_back("runs along " + k);
+  if (plan.getFirstDepth())
+    edges.push_back("first " + k + " = " + number(plan.getFirstDepth()));
+  if (plan.getLastDepth())
+    edges.push_back("last " + k + " = " + number(plan.getLastDepth()));
+  if (plan.getWarmUp())
+    edges.push_back(number(plan.getWarmUp()) + " x zeros first");
+  if (plan.getScalarTiles())
+    edges.push_back("scalar empties " + counted(plan.getScalarTiles(), "tile"));
+  if (plan.getStoreTiles() > 1)
+    edges.push_back(counted(plan.getStoreTiles(), "tile") + " leave at once");
+  to.choices.push_back({"edges",
+                        edges.empty() ? "none" : llvm::join(edges, ", "),
+                        "follow from the choices above"});
   std::string busy;
   for (auto [name, time] : {std::pair("tensor ", cost.tensor),
                             {", DMA ", cost.dma},

@@ -460,11 +460,15 @@ static void printChoices(const Problem &problem, ContractionAttr plan,
     clauses.push_back((clause + "(" + llvm::join(parts, ", ") + ")").str());
   };
   sizes("tile", choices.tile, 0);
-  sizes("block", choices.block, choices.depthBlock);
-  clauses.push_back("slots(a = " + number(choices.slots[Side::A]) +
-                    ", b = " + number(choices.slots[Side::B]) +
-                    ", sums = " + number(choices.sumSlots) +
-                    ", results = " + number(choices.resultSlots) + ")");
+  // What stays comes whole where nothing is said about parts and slots.
+  sizes("block", choices.block, plan.getWhole() ? 0 : choices.depthBlock);
+  clauses.push_back(
+      "slots(" +
+      (plan.getWhole() ? std::string()
+                       : "a = " + number(choices.slots[Side::A]) +
+                             ", b = " + number(choices.slots[Side::B]) + ", ") +
+      "sums = " + number(choices.sumSlots) +
+      ", results = " + number(choices.resultSlots) + ")");
   clauses.push_back(("load(a = " + stringifyLoad(choices.load[Side::A]) +
                      ", b = " + stringifyLoad(choices.load[Side::B]) + ")")
                         .str());

@@ -24,12 +24,28 @@ int64_t engine::widestTile(const Machine &machine) {
   return std::min(machine.tensor.movingMax, machine.psum.bankBytes / 4);
 }
 
+bool engine::canDoubleRow(const Problem &problem, const Machine &machine) {
+  return machine.tensor.doubleRow && problem.a.bytes() == 1 &&
+         problem.b.bytes() == 1 && problem.depth >= 2 * machine.tensor.rows;
+}
+
+int64_t engine::sumTiles(ContractionAttr plan, const Machine &machine) {
+  int64_t tiles = plan.getRowTiles() * plan.getColumnTiles();
+  int64_t batch = plan.getBatchBlock();
+  return batch == 1
+             ? tiles
+             : divideCeil(batch,
+                          std::max<int64_t>(1, machine.psum.bankBytes / 4 /
+                                                   plan.getColumnTile()));
+}
+
 /// Slots that a ring register each holds open in the tensor engine's queue: the
 /// tiles of sums, the parts of what stays, and one of what passes.
-static int64_t openSlots(const Problem &problem, ContractionAttr plan) {
-  int64_t groups = divideCeil(problem.depth, plan.getDepthBlock());
-  return plan.getRowTiles() * plan.getColumnTiles() +
-         (plan.getStays() ? groups : 1) + 1;
+static int64_t openSlots(const Problem &problem, ContractionAttr plan,
+                         const Machine &machine) {
+  int64_t groups = plan.getGroups(problem.depth, machine.tensor.rows).size();
+  return sumTiles(plan, machine) +
+         (plan.getStays() && !plan.getWhole() ? groups : 1) + 1;
 }
 
 std::optional<std::string> engine::misfitOf(const Problem &problem,
@@ -44,21 +60,43 @@ std::optional<std::string> engine::misfitOf(const Problem &problem,
     return "a tile of " + text(plan.getColumnTile()) + " columns; " +
            machine.name + " has " + text(widestTile(machine)) +
            " in one bank of sums";
-  if (plan.getDepthBlock() % machine.tensor.rows != 0)
-    return "a block of " + text(plan.getDepthBlock()) +
-           " steps is no whole number of the array's " +
-           text(machine.tensor.rows) + " rows";
+  for (int64_t depth :
+       {plan.getDepthBlock(), plan.getFirstDepth(), plan.getLastDepth()})
+    if (depth % machine.tensor.rows != 0)
+      return "a block of " + text(depth) +
+             " steps is no whole number of the array's " +
+             text(machine.tensor.rows) + " rows";
+  if (plan.getDoubleRow() && !canDoubleRow(problem, machine))
+    return "two steps at once take 8-bit factors, at least " +
+           text(2 * machine.tensor.rows) +
+           " elements of k and a machine with tensor.double_row";
   if (plan.getSumSlots() > machine.psum.banks)
     return text(plan.getSumSlots()) + " tiles of sums; PSUM has " +
            text(machine.psum.banks) + " banks";
   if (plan.getStays() && !problem.outer.empty())
     return std::string("a factor stays, but a loop over a second axis of the "
                        "sum stands around its blocks");
-  int64_t groups = divideCeil(problem.depth, plan.getDepthBlock());
-  if (plan.getStays() && plan.getSlots(plan.getOuter()) < groups)
+  SmallVector<int64_t> parts =
+      plan.getGroups(problem.depth, machine.tensor.rows);
+  int64_t groups = parts.size();
+  if (plan.getWhole() && !plan.getStays())
+    return std::string("a factor is loaded whole that does not stay");
+  if (plan.getBatchBlock() > 1 &&
+      (problem.batch.empty() || !problem.contraction.isOnlyRounded() ||
+       rows.extent > plan.getRowTile() ||
+       columns.extent > plan.getColumnTile()))
+    return std::string("products of a batch are taken together only where each "
+                       "has one tile of sums, which are stored as they are");
+  if (int64_t tiles = sumTiles(plan, machine); tiles > plan.getSumSlots())
+    return text(plan.getBatchBlock()) + " products of the batch take " +
+           text(tiles) + " tiles of sums; there are " +
+           text(plan.getSumSlots());
+  if (plan.getStays() && !plan.getWhole() &&
+      plan.getSlots(plan.getOuter()) < groups)
     return text(plan.getSlots(plan.getOuter())) +
            " slots of what stays; all of k takes " + text(groups);
-  if (int64_t open = openSlots(problem, plan); open > int64_t(numRings))
+  if (int64_t open = openSlots(problem, plan, machine);
+      open > int64_t(numRings))
     return text(open) + " slots are held open at once; a queue has " +
            text(numRings) + " ring registers";
   for (Side side : {Side::A, Side::B})
@@ -67,9 +105,12 @@ std::optional<std::string> engine::misfitOf(const Problem &problem,
       return std::string(stringifySide(side)) +
              " is not transposed by the DMA: it turns around 2 or 4 bytes that "
              "stay as they are, where k is dense";
-  int64_t parts = plan.getDepthBlock() / machine.tensor.rows;
   auto ring = [&](const Factor &factor, Side side, int64_t block) {
-    return plan.getSlots(side) * parts * block * factor.bytes();
+    int64_t steps = plan.getWhole() && side == plan.getOuter()
+                        ? problem.steps(machine)
+                        : *llvm::max_element(parts);
+    return plan.getSlots(side) * plan.getBatchBlock() * steps * block *
+           factor.bytes();
   };
   int64_t bytes = ring(rows, plan.getStationary(), plan.getRowBlock()) +
                   ring(columns, plan.getMoving(), plan.getColumnBlock());

@@ -13,6 +13,12 @@ namespace facet::engine {
 /// Columns of sums, in f32, that one matmul makes.
 int64_t widestTile(const Machine &machine);
 
+/// Whether the array takes two steps of both factors at once.
+bool canDoubleRow(const Problem &problem, const Machine &machine);
+
+/// Tiles of PSUM that a block's sums take.
+int64_t sumTiles(ContractionAttr plan, const Machine &machine);
+
 /// What `plan` asks for that `machine` or `problem` cannot do; nullopt: nothing.
 std::optional<std::string>
 misfitOf(const Problem &problem, ContractionAttr plan, const Machine &machine);

@@ -219,3 +219,83 @@ kernel.func @tn sizes [K, M, N] (a = %a: tensor<?x?xbf16> [K, M], b = %b: tensor
   } -> tensor<?x?xf32>
   kernel.return %c : tensor<?x?xf32>
 }
+
+// -----
+
+// expected-error @+1 {{two steps at once take 8-bit factors, at least 256 elements of k and a machine with tensor.double_row}}
+kernel.func @tn sizes [K, M, N] (a = %a: tensor<?x?xbf16> [K, M], b = %b: tensor<?x?xbf16> [K, N]) -> (c: tensor<?x?xf32> [M, N])
+    fixed {K = array<i64: 512>, M = array<i64: 512>, N = array<i64: 1024>}
+    attributes {kernel.plan = #engine.plan<"trn2", [<contraction[0] by <stationary = a, outer = b, stays = true, row_tile = 128, column_tile = 256, row_block = 256, column_block = 512, depth_block = 128, a_slots = 5, b_slots = 6, sum_slots = 8, result_slots = 3, unroll = 2, a_load = copy, b_load = copy, evict = vector, double_row = true>>]>} {
+  %M = kernel.size "M" : index
+  %N = kernel.size "N" : index
+  %K = kernel.size "K" : index
+  %zero = arith.constant 0.0 : f32
+  %splat = tensor.splat %zero[%M, %N] : tensor<?x?xf32>
+  %c = kernel.reduce sum "c" [m: %M, n: %N] over [k: %K] ins(%a[k, m] as %x : tensor<?x?xbf16>, %b[k, n] as %y : tensor<?x?xbf16>) outs(%splat : tensor<?x?xf32>) {
+    %xf = kernel.cast exact %x : bf16 to f32
+    %yf = kernel.cast exact %y : bf16 to f32
+    %p = arith.mulf %xf, %yf : f32
+    kernel.yield %p : f32
+  } -> tensor<?x?xf32>
+  kernel.return %c : tensor<?x?xf32>
+}
+
+// -----
+
+// expected-error @+1 {{a block of 100 steps is no whole number of the array's 128 rows}}
+kernel.func @tn sizes [K, M, N] (a = %a: tensor<?x?xbf16> [K, M], b = %b: tensor<?x?xbf16> [K, N]) -> (c: tensor<?x?xf32> [M, N])
+    fixed {K = array<i64: 512>, M = array<i64: 512>, N = array<i64: 1024>}
+    attributes {kernel.plan = #engine.plan<"trn2", [<contraction[0] by <stationary = a, outer = b, stays = true, row_tile = 128, column_tile = 256, row_block = 256, column_block = 512, depth_block = 128, a_slots = 5, b_slots = 6, sum_slots = 8, result_slots = 3, unroll = 2, a_load = copy, b_load = copy, evict = vector, first_depth = 100>>]>} {
+  %M = kernel.size "M" : index
+  %N = kernel.size "N" : index
+  %K = kernel.size "K" : index
+  %zero = arith.constant 0.0 : f32
+  %splat = tensor.splat %zero[%M, %N] : tensor<?x?xf32>
+  %c = kernel.reduce sum "c" [m: %M, n: %N] over [k: %K] ins(%a[k, m] as %x : tensor<?x?xbf16>, %b[k, n] as %y : tensor<?x?xbf16>) outs(%splat : tensor<?x?xf32>) {
+    %xf = kernel.cast exact %x : bf16 to f32
+    %yf = kernel.cast exact %y : bf16 to f32
+    %p = arith.mulf %xf, %yf : f32
+    kernel.yield %p : f32
+  } -> tensor<?x?xf32>
+  kernel.return %c : tensor<?x?xf32>
+}
+
+// -----
+
+// expected-error @+1 {{products of a batch are taken together only where each has one tile of sums, which are stored as they are}}
+kernel.func @tn sizes [K, M, N] (a = %a: tensor<?x?xbf16> [K, M], b = %b: tensor<?x?xbf16> [K, N]) -> (c: tensor<?x?xf32> [M, N])
+    fixed {K = array<i64: 512>, M = array<i64: 512>, N = array<i64: 1024>}
+    attributes {kernel.plan = #engine.plan<"trn2", [<contraction[0] by <stationary = a, outer = b, stays = true, row_tile = 128, column_tile = 256, row_block = 256, column_block = 512, depth_block = 128, a_slots = 5, b_slots = 6, sum_slots = 8, result_slots = 3, unroll = 2, a_load = copy, b_load = copy, evict = vector, batch_block = 4>>]>} {
+  %M = kernel.size "M" : index
+  %N = kernel.size "N" : index
+  %K = kernel.size "K" : index
+  %zero = arith.constant 0.0 : f32
+  %splat = tensor.splat %zero[%M, %N] : tensor<?x?xf32>
+  %c = kernel.reduce sum "c" [m: %M, n: %N] over [k: %K] ins(%a[k, m] as %x : tensor<?x?xbf16>, %b[k, n] as %y : tensor<?x?xbf16>) outs(%splat : tensor<?x?xf32>) {
+    %xf = kernel.cast exact %x : bf16 to f32
+    %yf = kernel.cast exact %y : bf16 to f32
+    %p = arith.mulf %xf, %yf : f32
+    kernel.yield %p : f32
+  } -> tensor<?x?xf32>
+  kernel.return %c : tensor<?x?xf32>
+}
+
+// -----
+
+// expected-error @+1 {{a factor is loaded whole that does not stay}}
+kernel.func @tn sizes [K, M, N] (a = %a: tensor<?x?xbf16> [K, M], b = %b: tensor<?x?xbf16> [K, N]) -> (c: tensor<?x?xf32> [M, N])
+    fixed {K = array<i64: 512>, M = array<i64: 512>, N = array<i64: 1024>}
+    attributes {kernel.plan = #engine.plan<"trn2", [<contraction[0] by <stationary = a, outer = b, stays = false, row_tile = 128, column_tile = 256, row_block = 256, column_block = 512, depth_block = 128, a_slots = 5, b_slots = 6, sum_slots = 8, result_slots = 3, unroll = 2, a_load = copy, b_load = copy, evict = vector, whole = true>>]>} {
+  %M = kernel.size "M" : index
+  %N = kernel.size "N" : index
+  %K = kernel.size "K" : index
+  %zero = arith.constant 0.0 : f32
+  %splat = tensor.splat %zero[%M, %N] : tensor<?x?xf32>
+  %c = kernel.reduce sum "c" [m: %M, n: %N] over [k: %K] ins(%a[k, m] as %x : tensor<?x?xbf16>, %b[k, n] as %y : tensor<?x?xbf16>) outs(%splat : tensor<?x?xf32>) {
+    %xf = kernel.cast exact %x : bf16 to f32
+    %yf = kernel.cast exact %y : bf16 to f32
+    %p = arith.mulf %xf, %yf : f32
+    kernel.yield %p : f32
+  } -> tensor<?x?xf32>
+  kernel.return %c : tensor<?x?xf32>
+}

@@ -22,6 +22,9 @@ struct Contraction {
   /// The map that alone reads the sums, computed on them while they are in PSUM.
   std::optional<kernel::Epilogue> epilogue;
 
+  /// Nothing is computed on the sums: they are stored as they are, or rounded.
+  bool isOnlyRounded() const;
+
   /// The iterator of the result (the epilogue's, else its own) for a parallel one.
   unsigned inResult(unsigned iterator) const {
     return epilogue ? epilogue->iterators[iterator] : iterator;

@@ -29,13 +29,12 @@ void EngineDialect::registerAttributes() {
 
 using EmitError = llvm::function_ref<InFlightDiagnostic()>;
 
-LogicalResult ContractionAttr::verify(EmitError emitError, Side, Side, bool,
-                                      int64_t rowTile, int64_t columnTile,
-                                      int64_t rowBlock, int64_t columnBlock,
-                                      int64_t depthBlock, int64_t aSlots,
-                                      int64_t bSlots, int64_t sumSlots,
-                                      int64_t resultSlots, int64_t unroll, Load,
-                                      Load, QueueKind evict) {
+LogicalResult ContractionAttr::verify(
+    EmitError emitError, Side, Side, bool, int64_t rowTile, int64_t columnTile,
+    int64_t rowBlock, int64_t columnBlock, int64_t depthBlock, int64_t aSlots,
+    int64_t bSlots, int64_t sumSlots, int64_t resultSlots, int64_t unroll, Load,
+    Load, QueueKind evict, bool, int64_t firstDepth, int64_t lastDepth,
+    int64_t warmUp, int64_t scalarTiles, int64_t storeTiles, bool, int64_t batchBlock, bool) {
   if (rowTile < 1 || columnTile < 1)
     return emitError() << "a tile of " << rowTile << " rows by " << columnTile
                        << " columns is empty";
@@ -49,6 +48,16 @@ LogicalResult ContractionAttr::verify(EmitError emitError, Side, Side, bool,
                        << " columns";
   if (depthBlock < 1)
     return emitError() << "depth_block = " << depthBlock << " holds nothing";
+  for (auto [name, number] : {std::pair("first_depth", firstDepth),
+                              {"last_depth", lastDepth},
+                              {"warm_up", warmUp},
+                              {"scalar_tiles", scalarTiles}})
+    if (number < 0)
+      return emitError() << name << " = " << number << " is negative";
+  if (batchBlock < 1)
+    return emitError() << "batch_block = " << batchBlock << " holds nothing";
+  if (storeTiles < 1)
+    return emitError() << "store_tiles = " << storeTiles << " stores nothing";
   for (auto [name, slots] : {std::pair("a_slots", aSlots),
                              {"b_slots", bSlots},
                              {"sum_slots", sumSlots},
@@ -66,6 +75,24 @@ LogicalResult ContractionAttr::verify(EmitError emitError, Side, Side, bool,
     return emitError() << "evict = " << stringifyQueueKind(evict)
                        << "; vector or scalar empties PSUM";
   return success();
+}
+
+SmallVector<int64_t> ContractionAttr::getGroups(int64_t depth,
+                                                int64_t rows) const {
+  auto stepsOf = [&](int64_t elements) {
+    return std::max<int64_t>(1, (elements ? elements : getDepthBlock()) / rows);
+  };
+  int64_t first = stepsOf(getFirstDepth()), each = stepsOf(0),
+          last = stepsOf(getLastDepth());
+  int64_t rest = (depth + rows - 1) / rows;
+  SmallVector<int64_t> groups;
+  while (rest > last) {
+    groups.push_back(std::min(groups.empty() ? first : each,
+                              std::max<int64_t>(1, rest - last)));
+    rest -= groups.back();
+  }
+  groups.push_back(rest);
+  return groups;
 }
 
 LogicalResult StageAttr::verify(EmitError emitError, Form form,

@@ -70,5 +70,20 @@
 
 // -----
 
+// expected-error @+1 {{first_depth = -128 is negative}}
+#p = #engine.contraction<stationary = a, outer = b, stays = true, row_tile = 128, column_tile = 512, row_block = 512, column_block = 512, depth_block = 512, a_slots = 12, b_slots = 16, sum_slots = 8, result_slots = 4, unroll = 16, a_load = copy, b_load = transpose, evict = vector, first_depth = -128>
+
+// -----
+
+// expected-error @+1 {{store_tiles = 0 stores nothing}}
+#p = #engine.contraction<stationary = a, outer = b, stays = true, row_tile = 128, column_tile = 512, row_block = 512, column_block = 512, depth_block = 512, a_slots = 12, b_slots = 16, sum_slots = 8, result_slots = 4, unroll = 16, a_load = copy, b_load = transpose, evict = vector, store_tiles = 0>
+
+// -----
+
+// expected-error @+1 {{batch_block = 0 holds nothing}}
+#p = #engine.contraction<stationary = a, outer = b, stays = true, row_tile = 128, column_tile = 512, row_block = 512, column_block = 512, depth_block = 512, a_slots = 12, b_slots = 16, sum_slots = 8, result_slots = 4, unroll = 16, a_load = copy, b_load = transpose, evict = vector, batch_block = 0>
+
+// -----
+
 // expected-error @+1 {{a plan names no machine}}
 #p = #engine.plan<"", [<tiles[0]>]>

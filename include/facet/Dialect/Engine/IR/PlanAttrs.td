@@ -51,9 +51,17 @@ def Engine_ContractionAttr : Engine_PlanPart<"Contraction", "contraction"> {
     | `a_slots`, `b_slots` | slots of the factors' rings |
     | `sum_slots` | slots of the ring of sums: tiles, each in banks of PSUM |
     | `result_slots` | slots of the ring of results on their way to HBM |
-    | `unroll` | steps along k written out in a loop over them |
+    | `unroll` | steps along k, or pairs of them, written out in a loop over them |
     | `a_load`, `b_load` | how the factors come from HBM |
+    | `double_row` | two steps of 8-bit elements are taken at once |
+    | `first_depth`, `last_depth` | `depth_block` of the first and last part of k; 0: the same. A short first part lets products begin early, a long last one spreads what follows the sums, a short one ends soon after the last transfer |
+    | `warm_up` | products of zeros before the first transfer has come, which bring the array's clock to its full rate |
     | `evict` | the engine that copies sums out of PSUM where nothing is computed on them first: `vector` or `scalar` |
+    | `scalar_tiles` | tiles of a block, the first ones, that scalar copies instead |
+    | `k_runs` | neighbours along k go to neighbouring steps instead of neighbouring partitions: what one partition gets of a narrow factor is one run in HBM |
+    | `batch_block` | products of small matrices, along the last axis of the batch, that are loaded by one transfer and stored by one; their sums share banks of PSUM |
+    | `whole` | what stays is loaded by one transfer, into one slot |
+    | `store_tiles` | tiles that one transfer stores where nothing is computed on them |
   }];
   let parameters = (ins EnumParameter<Engine_Side>:$stationary, EnumParameter<Engine_Side>:$outer,
                         "bool":$stays, "int64_t":$row_tile, "int64_t":$column_tile,
@@ -61,7 +69,26 @@ def Engine_ContractionAttr : Engine_PlanPart<"Contraction", "contraction"> {
                         "int64_t":$a_slots, "int64_t":$b_slots, "int64_t":$sum_slots,
                         "int64_t":$result_slots, "int64_t":$unroll,
                         EnumParameter<Engine_Load>:$a_load, EnumParameter<Engine_Load>:$b_load,
-                        EnumParameter<Engine_Queue>:$evict);
+                        EnumParameter<Engine_Queue>:$evict,
+                        DefaultValuedParameter<"bool", "false">:$double_row,
+                        DefaultValuedParameter<"int64_t", "0">:$first_depth,
+                        DefaultValuedParameter<"int64_t", "0">:$last_depth,
+                        DefaultValuedParameter<"int64_t", "0">:$warm_up,
+                        DefaultValuedParameter<"int64_t", "0">:$scalar_tiles,
+                        DefaultValuedParameter<"int64_t", "1">:$store_tiles,
+                        DefaultValuedParameter<"bool", "false">:$k_runs,
+                        DefaultValuedParameter<"int64_t", "1">:$batch_block,
+                        DefaultValuedParameter<"bool", "false">:$whole);
+  // The others as they are by default.
+  let builders = [AttrBuilder<(ins "::facet::engine::Side":$stationary, "::facet::engine::Side":$outer,
+      "bool":$stays, "int64_t":$row_tile, "int64_t":$column_tile, "int64_t":$row_block,
+      "int64_t":$column_block, "int64_t":$depth_block, "int64_t":$a_slots, "int64_t":$b_slots,
+      "int64_t":$sum_slots, "int64_t":$result_slots, "int64_t":$unroll, "::facet::engine::Load":$a_load,
+      "::facet::engine::Load":$b_load, "::facet::engine::QueueKind":$evict), [{
+    return Base::get($_ctxt, stationary, outer, stays, row_tile, column_tile, row_block, column_block,
+                     depth_block, a_slots, b_slots, sum_slots, result_slots, unroll, a_load, b_load, evict,
+                     false, 0, 0, 0, 0, 1, false, 1, false);
+  }]>];
   let assemblyFormat = "`<` struct(params) `>`";
   let extraClassDeclaration = [{
     ::facet::engine::Side getMoving() const {
@@ -73,6 +100,8 @@ def Engine_ContractionAttr : Engine_PlanPart<"Contraction", "contraction"> {
     int64_t getSlots(::facet::engine::Side side) const {
       return side == Side::A ? getASlots() : getBSlots();
     }
+    /// Steps of an array of `rows` rows in each part of k that is loaded at once.
+    ::llvm::SmallVector<int64_t> getGroups(int64_t depth, int64_t rows) const;
     ::facet::engine::Load getLoad(::facet::engine::Side side) const {
       return side == Side::A ? getALoad() : getBLoad();
     }
