@@ -27,8 +27,6 @@ using namespace mlir;
 using namespace facet;
 using cpu::Dot;
 
-/// What one prefetch brings: a line of every x86 and most other caches.
-static constexpr int64_t lineBytes = 64;
 /// Of llvm.prefetch: prefetcht1.
 static constexpr int64_t secondLevel = 2;
 
@@ -159,15 +157,9 @@ SmallVector<Value> MicroKernelLowering::step(Value s, ValueRange sums) {
 
   Value bStep = address(op.getB(), arith::MulIOp::create(b, s, op.getBStep()),
                         groupBytes);
-  if (op.getPrefetch()) {
-    int64_t bytes = vectors * lanes * groupBytes;
-    for (int64_t line = 0; line < bytes; line += lineBytes) {
-      Value ahead = arith::ConstantOp::create(
-          b, b.getI64IntegerAttr(line + int64_t(*op.getPrefetch())));
-      LLVM::Prefetch::create(b, address(bStep, ahead, 1), /*rw=*/0,
-                             /*hint=*/secondLevel, /*cache=*/1);
-    }
-  }
+  for (Value bytes : op.getAhead())
+    LLVM::Prefetch::create(b, address(bStep, bytes, 1), /*rw=*/0,
+                           /*hint=*/secondLevel, /*cache=*/1);
   SmallVector<Value> bs;
   for (int64_t v = 0; v < vectors; ++v) {
     Value offset = arith::ConstantOp::create(b, b.getI64IntegerAttr(v * lanes));

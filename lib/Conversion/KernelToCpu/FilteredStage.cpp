@@ -262,7 +262,7 @@ void FilteredEmitter::multiply(const Tile &tile, const Live &live,
     auto kernel = MicroKernelOp::create(
         b, types, plan.getDot(), rows, vectors, lanes, a,
         frame.i64(rowStride()), frame.i64(1), values,
-        frame.i64(plan.getColumns()), steps, Value(), inits, IntegerAttr());
+        frame.i64(plan.getColumns()), steps, Value(), inits, ValueRange());
     for (int64_t r = 0; r < rows; ++r)
       for (int64_t v = 0; v < vectors; ++v)
         store(frame.num(kernel.getResult(r * vectors + v)), scratch.sums,

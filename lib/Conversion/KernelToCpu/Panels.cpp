@@ -122,9 +122,9 @@ void Panels::sumColumns(Value panel, Num width, Num jr, int64_t vectors) {
   llvm::SmallVector<Value> inits(vectors, zero);
   llvm::SmallVector<Type> types(vectors, zero.getType());
   Value none = frame.i64(0);
-  auto sums = MicroKernelOp::create(
-      b, types, dot, /*rows=*/1, vectors, lanes, ones, none, none, panel, width,
-      walk.depth(), Value(), inits, IntegerAttr());
+  auto sums = MicroKernelOp::create(b, types, dot, /*rows=*/1, vectors, lanes,
+                                    ones, none, none, panel, width,
+                                    walk.depth(), Value(), inits, ValueRange());
   for (auto [v, sum] : llvm::enumerate(sums.getResults()))
     LLVM::StoreOp::create(b, sum, walk.pointer(columnSums, jr + v * lanes),
                           lanes * walk.element.getIntOrFloatBitWidth() / 8);

@@ -104,7 +104,7 @@ void StreamEmitter::multiplyKeys(const StreamTile &tile, const Live &live) {
     auto kernel = MicroKernelOp::create(b, types, plan.getKeyDot(), rows,
                                         vectors, lanes, queries, frame.i64(1),
                                         frame.i64(rows), keys, frame.i64(panel),
-                                        depth, Value(), inits, IntegerAttr());
+                                        depth, Value(), inits, ValueRange());
     for (int64_t r = 0; r < rows; ++r)
       for (int64_t v = 0; v < vectors; ++v)
         store(frame.num(kernel.getResult(r * vectors + v)), scratch.scores,
@@ -238,7 +238,7 @@ void StreamEmitter::multiplyValues(const StreamTile &tile, const Live &live) {
     auto kernel = MicroKernelOp::create(
         b, types, plan.getValueDot(), rows, vectors, lanes, weights,
         frame.i64(scoreStride() / group), frame.i64(1), values,
-        frame.i64(columns), steps, Value(), inits, IntegerAttr());
+        frame.i64(columns), steps, Value(), inits, ValueRange());
     for (int64_t r = 0; r < rows; ++r)
       for (int64_t v = 0; v < vectors; ++v)
         store(frame.num(kernel.getResult(r * vectors + v)), scratch.sums,

@@ -107,7 +107,7 @@ void Tiles::finishInLoop(ValueRange sums, const Sliver &sliver, Num m0) {
 //===----------------------------------------------------------------------===//
 
 void Tiles::tile(const Sliver &sliver, int64_t rows, Num m0, Value a,
-                 Value aRow, Value aStep) {
+                 Value aRow, Value aStep, ValueRange ahead) {
   int64_t vectors = sliver.vectors;
   auto type = VectorType::get({lanes}, walk.element);
   llvm::SmallVector<Type> types(rows * vectors, type);
@@ -162,12 +162,9 @@ void Tiles::tile(const Sliver &sliver, int64_t rows, Num m0, Value a,
   if (!operands.constant)
     unshift(inits);
   Value readMask = operands.b ? sliver.mask : Value();
-  IntegerAttr prefetch;
-  if (plan.getPrefetch())
-    prefetch = b.getI64IntegerAttr(plan.getPrefetch());
   auto kernel = MicroKernelOp::create(
       b, types, plan.getDot(), rows, vectors, lanes, a, aRow, aStep, sliver.b,
-      sliver.bStep, walk.depth(), readMask, inits, prefetch);
+      sliver.bStep, walk.depth(), readMask, inits, ahead);
   auto end = [&] {
     if (rows * vectors > 1 && hasLongEpilogue())
       return finishInLoop(kernel.getResults(), sliver, m0);
@@ -189,6 +186,38 @@ void Tiles::tile(const Sliver &sliver, int64_t rows, Num m0, Value a,
   });
 }
 
+/// What the tile of row r of so many asks for. One tile reads b as fast as memory brings
+/// it, and asks for what it reads soon. Several read it from the caches, all but the first:
+/// they ask for the next panel, each for its share of every step's lines, so that the first
+/// tile there finds it.
+llvm::SmallVector<Value> Tiles::linesAhead(Num r, Num rows) {
+  if (!plan.getPrefetch())
+    return {};
+  constexpr int64_t lineBytes = 64; // of every x86 and most other caches
+  int64_t full = plan.getRows();
+  int64_t lines =
+      llvm::divideCeil(plan.getVectors() * vectorBytes(), lineBytes);
+  auto near = [&](int64_t i) {
+    return frame.i64(plan.getPrefetch() + i * lineBytes);
+  };
+  Num next =
+      operands.constantDepth * (plan.getColumns() * (vectorBytes() / lanes));
+  std::optional<int64_t> total = known(rows);
+  int64_t tiles = total ? llvm::divideCeil(*total, full) : lines;
+  int64_t share = tiles > 1 ? llvm::divideCeil(lines, tiles) : lines;
+  Num turn = loops::quotient(r, full) * share;
+  turn = turn - loops::quotient(turn, lines) * lines;
+  llvm::SmallVector<Value> ahead;
+  for (int64_t i = 0; i < (total ? share : lines); ++i) {
+    // Of an open number of tiles each asks for one line.
+    Num far = next + (turn + (total ? i : 0)) * lineBytes;
+    if (!total)
+      far = loops::select(rows <= full, near(i), far);
+    ahead.push_back(tiles > 1 ? far : near(i));
+  }
+  return ahead;
+}
+
 void Tiles::rowsOf(const Sliver &sliver, Num ic, Num rows) {
   int64_t full = plan.getRows();
   auto emit = [&](int64_t count, Num r) {
@@ -205,7 +234,7 @@ void Tiles::rowsOf(const Sliver &sliver, Num ic, Num rows) {
       aStep = frame.i64(full);
       a = walk.pointer(operands.aPanel, block * full * walk.depth() + within);
     }
-    tile(sliver, count, ic + r, a, aRow, aStep);
+    tile(sliver, count, ic + r, a, aRow, aStep, linesAhead(r, rows));
   };
   std::optional<int64_t> total = known(rows);
   Num done = frame.i64(0);

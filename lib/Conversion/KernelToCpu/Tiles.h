@@ -50,8 +50,9 @@ private:
   Sliver sliverOf(int64_t vectors, Num panel, Num width, Num within,
                   mlir::Value mask);
   void rowsOf(const Sliver &sliver, Num ic, Num rows);
+  llvm::SmallVector<mlir::Value> linesAhead(Num r, Num rows);
   void tile(const Sliver &sliver, int64_t rows, Num m0, mlir::Value a,
-            mlir::Value aRow, mlir::Value aStep);
+            mlir::Value aRow, mlir::Value aStep, mlir::ValueRange ahead);
   llvm::SmallVector<mlir::Value> place(Num m, Num n);
   mlir::Value initialSum(Num m, Num n, mlir::Value mask);
   /// Where the sums of one row and vector rest between blocks of k.

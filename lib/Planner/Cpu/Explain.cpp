@@ -282,7 +282,9 @@ void Explainer::describeChoices(const Contraction &c, ContractionAttr choices,
       samePlan && choices.getPack() == planned.getPack());
   if (choices.getPrefetch())
     add("prefetch", printBytes(double(choices.getPrefetch())) + " ahead",
-        "b comes in one stream, faster than it is fetched unasked",
+        "with one tile of rows b comes in one stream, faster than it is "
+        "fetched "
+        "unasked; several tiles ask for the next panel",
         samePlan && choices.getPrefetch() == planned.getPrefetch());
 }
 

@@ -21,9 +21,8 @@ def Cpu_MicroKernelOp : Cpu_Op<"micro_kernel", [
     of a is at `a + r·a_row + s·a_step`; vector v of step s of b starts at
     `b + s·b_step + v·lanes`, one group per lane. With a mask, the last vector of
     every step is read under it (f32, f64, i32 only): an unpacked b is never read
-    outside of its row. With `prefetch`, every step asks for the lines so many bytes
-    in front of its own of b, into the second-level cache: few rows read b as fast as
-    memory brings it, and the first-level cache would not hold what is under way.
+    outside of its row. Every step asks for the lines `ahead` bytes
+    in front of its own of b, into the second-level cache.
 
     The order of steps is kept: one accumulator adds its products by ascending s.
     Made by `convert-kernel-to-cpu`, gone after `convert-cpu-to-llvm`, which verifies
@@ -49,12 +48,12 @@ def Cpu_MicroKernelOp : Cpu_Op<"micro_kernel", [
                        I64:$steps,
                        Optional<VectorOfRankAndType<[1], [I1]>>:$mask,
                        Variadic<VectorOfRankAndType<[1], [F32, F64, I32]>>:$inits,
-                       OptionalAttr<ConfinedAttr<I64Attr, [IntMinValue<1>]>>:$prefetch);
+                       Variadic<I64>:$ahead);
   let results = (outs Variadic<VectorOfRankAndType<[1], [F32, F64, I32]>>:$results);
   let assemblyFormat = [{
     $dot `rows` $rows `vectors` $vectors `lanes` $lanes
     `a` `(` $a `,` $a_row `,` $a_step `)` `b` `(` $b `,` $b_step `)` `steps` $steps
-    (`mask` $mask^ `:` type($mask))? (`prefetch` $prefetch^)? `inits` `(` $inits `:` type($inits) `)` attr-dict `:` type($results)
+    (`mask` $mask^ `:` type($mask))? (`ahead` `(` $ahead^ `)`)? `inits` `(` $inits `:` type($inits) `)` attr-dict `:` type($results)
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{

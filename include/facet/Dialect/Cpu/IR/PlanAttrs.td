@@ -54,7 +54,7 @@ def Cpu_ContractionAttr : Cpu_PlanPart<"Contraction", "contraction"> {
     | `split` | `m` or `n`: tasks share out the rows or the columns, in whole tiles, and each packs for itself; `none`: one task |
     | `grain` | multiply-adds that a task has at least; there are never more tasks than threads |
     | `constant` | b is read from its packed array, in the plan's layout of it; `pack` then says nothing of b |
-    | `prefetch` | how many bytes in front of the present step of b the micro-kernel asks for b, into the second-level cache; 0: it does not |
+    | `prefetch` | how many bytes in front of the present step one tile of rows asks for b, into the second-level cache; several ask for the next panel instead; 0: neither |
 
     Rows left over go to tiles of fewer rows, columns to one of fewer vectors.
   }];
