@@ -12,6 +12,7 @@
 #include "Road.h"
 #include "Planning.h"
 #include "Values.h"
+#include "facet/Dialect/Kernel/IR/Operations.h"
 #include "facet/Driver/CommandLine.h"
 #include "facet/Isa/Container.h"
 #include "facet/Pipelines/Engine.h"
@@ -58,11 +59,25 @@ void facet::fixSizes(kernel::FuncOp func, const SizeValues &sizes) {
 }
 
 double EngineRoad::flops(const SizeValues &sizes) {
-  // An estimate is enough: it keeps check from large trials.
-  double product = 1;
-  for (int64_t size : sizes)
-    product *= double(size);
-  return 2 * product;
+  // What the kernel asks for, as the object of a CPU counts it. A program may do more:
+  // products of zeros bring the array's clock to its full rate.
+  double total = 0;
+  func.walk([&](kernel::StructuredOpInterface op) {
+    double points = kernel::operationsPerPoint(op);
+    for (OpFoldResult extent : op.getMixedExtents()) {
+      if (auto number = dyn_cast<Attribute>(extent)) {
+        points *= double(cast<IntegerAttr>(number).getInt());
+        continue;
+      }
+      auto size = cast<Value>(extent).getDefiningOp<kernel::SizeOp>();
+      auto known = size ? llvm::find(kernel.sizes, size.getName())
+                        : kernel.sizes.end();
+      if (known != kernel.sizes.end())
+        points *= double(sizes[known - kernel.sizes.begin()]);
+    }
+    total += points;
+  });
+  return total;
 }
 
 CallResult EngineRoad::begin(const SizeValues &sizes,

@@ -62,8 +62,6 @@ public:
   double flops(const SizeValues &sizes) override;
   /// What could not be checked about the last call, or "".
   std::string doubt() const;
-  /// Of the matmuls of the last call, two for each multiply-add.
-  double operations() const { return 2 * double(outcome.multiplyAdds); }
 
 private:
   /// Refused by a promise, or begun: then FACET_E_TASK.

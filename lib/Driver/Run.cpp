@@ -275,7 +275,7 @@ ExitCode Run::callEngine(EngineRoad &road) {
   if (std::string doubt = road.doubt(); !doubt.empty())
     diagnostics.remark("", {kernel.name}, doubt);
   llvm::Expected<llvm::json::Value> about =
-      llvm::json::parse(jsonText(result, road.operations()));
+      llvm::json::parse(jsonText(result, road.flops(sizes)));
   assert(about && "we wrote it");
   asked.engine.about = std::move(*about->getAsObject());
   if (!isStandardOutputTaken()) {
@@ -284,7 +284,7 @@ ExitCode Run::callEngine(EngineRoad &road) {
     if (bound > 0)
       near = llvm::formatv(", {0:f1} % of it the bound of {1}",
                            100 * bound / result.seconds, resource);
-    reportText(result, road.operations(), near);
+    reportText(result, road.flops(sizes), near);
     if (asked.engine.stats || asked.engine.explainPc >= 0)
       llvm::outs() << "\n";
   }
