@@ -1,9 +1,10 @@
-"""Checks generated kernels on a matrix engine against the judge, by the simulator with all its checks.
+"""Checks generated kernels against the judge: on a matrix engine, or on every road of this host.
 
     ./dev soak engine [COUNT [FIRST [MACHINE]]]
+    ./dev soak engine COUNT FIRST all
 
-Each kernel is one of facet-sweep's, at the sizes it comes with. It must agree, or be refused with a reason; how often which
-reason was given is told at the end.
+Each kernel is one of facet-sweep's. A machine gets it at the sizes it comes with and must agree, or refuse it with a reason; how
+often which reason was given is told at the end. `all` is `facet check` without a target, at the sizes that it chooses.
 """
 
 import collections
@@ -27,8 +28,9 @@ with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / "k.facet"
         file.write_text(kernel["source"])
         sizes = [f"-D{name}={','.join(map(str, sorted(set(values))))}" for name, values in kernel["sizes"].items()]
+        where = [] if machine == "all" else [f"--target={machine}", *sizes]
         try:
-            run = subprocess.run([bin / "facet", "check", "-q", "-w", file, f"--target={machine}", "--sample=300", *sizes],
+            run = subprocess.run([bin / "facet", "check", "-q", "-w", file, "--sample=300", *where],
                                  capture_output=True, text=True, timeout=120)
             code, said = run.returncode, run.stdout + run.stderr
         except subprocess.TimeoutExpired:
