@@ -15,6 +15,7 @@ endif()
 set(overrides_tool "custom-library-search-path *")
 set(overrides_library "custom-library-search-path *" "maintscript-calls-ldconfig *")
 set(overrides_runtime "maintscript-calls-ldconfig *")
+set(overrides_blas "maintscript-calls-ldconfig *")
 
 foreach(component IN LISTS CPACK_COMPONENTS_ALL)
   string(TOUPPER "${component}" upper)

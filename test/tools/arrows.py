@@ -18,6 +18,7 @@ KNOWS = {
     "Isa": {"Support", "Machine"},
     "Sim": {"Support", "Machine", "Isa"},
     "Runtime": set(),
+    "Blas": set(),  # uses kernels as any program does
     "Dialect": {"Support", "Machine", "Isa"},
     "Frontend": {"Support", "Dialect"},
     "Generate": {"Support", "Frontend"},
