@@ -106,6 +106,9 @@ CommandLine::CommandLine(ArrayRef<const char *> given, Diagnostics &diagnostics)
       positional.push_back(rest->getValue(i));
 
   findSubcommand(diagnostics);
+  // A formula is an input like a file.
+  for (const std::string &formula : args.getAllArgValues(OPT_einsum))
+    positional.push_back("einsum:" + formula);
   for (const opt::Arg *arg : args)
     checkOption(*arg, diagnostics);
 

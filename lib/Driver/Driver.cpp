@@ -61,11 +61,15 @@ static bool answerQuestion(const CommandLine &line, Diagnostics &diagnostics) {
 
 static ExitCode dispatch(Invocation &invocation) {
   static constexpr std::pair<StringLiteral, ExitCode (*)(Invocation &)>
-      subcommands[] = {
-          {"compile", runCompile}, {"run", runRun},
-          {"check", runCheck},     {"bench", runBench},
-          {"explain", runExplain}, {"fmt", runFmt},
-          {"targets", runTargets}, {"print-config", runPrintConfig}};
+      subcommands[] = {{"compile", runCompile},
+                       {"run", runRun},
+                       {"check", runCheck},
+                       {"bench", runBench},
+                       {"explain", runExplain},
+                       {"fmt", runFmt},
+                       {"import", runImport},
+                       {"targets", runTargets},
+                       {"print-config", runPrintConfig}};
   for (auto [name, function] : subcommands)
     if (invocation.line.subcommand() == name)
       return function(invocation);

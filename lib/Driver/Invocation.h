@@ -26,6 +26,7 @@ ExitCode runCheck(Invocation &invocation);
 ExitCode runBench(Invocation &invocation);
 ExitCode runExplain(Invocation &invocation);
 ExitCode runFmt(Invocation &invocation);
+ExitCode runImport(Invocation &invocation);
 ExitCode runTargets(Invocation &invocation);
 ExitCode runPrintConfig(Invocation &invocation);
 

@@ -60,9 +60,9 @@ ArrayRef<ID> Table::groups() {
 }
 
 ArrayRef<StringRef> Table::subcommandNames() {
-  static constexpr StringRef order[] = {"compile", "run",         "check",
-                                        "bench",   "explain",     "fmt",
-                                        "targets", "print-config"};
+  static constexpr StringRef order[] = {"compile", "run",     "check",
+                                        "bench",   "explain", "fmt",
+                                        "import",  "targets", "print-config"};
   return order;
 }
 

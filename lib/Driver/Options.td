@@ -22,6 +22,8 @@ def bench : SubCommand<"bench", "measure one kernel against what this machine ca
 def explain : SubCommand<"explain", "say how kernels are computed, why, and how long it should take",
                          "facet explain [options] FILE...">;
 def fmt : SubCommand<"fmt", "format kernel source", "facet fmt [options] FILE...">;
+def import : SubCommand<"import", "turn an einsum formula into kernel source",
+                        "facet import [options] --einsum=FORMULA">;
 def targets : SubCommand<"targets", "list the targets that work here, or print a machine's file",
                          "facet targets [options] [MACHINE]">;
 def print_config : SubCommand<"print-config", "say how this facet was built and where its files are",
@@ -50,7 +52,7 @@ class Switch<string name, list<SubCommand> subcommands, OptionGroup group, strin
 
 // ---- output -------------------------------------------------------------------
 
-def output : JoinedOrSeparate<["-"], "o", [compile]>, Group<grp_output>, MetaVarName<"FILE">,
+def output : JoinedOrSeparate<["-"], "o", [compile, import]>, Group<grp_output>, MetaVarName<"FILE">,
              HelpText<"write to FILE; '-' is standard output; the suffix says the kind">;
 defm emit : Value<"emit", [compile], grp_output, "KIND", "what to write",
                   "obj,asm,llvm,mlir,kernel,header,static,shared,engine">;
@@ -69,6 +71,8 @@ def language : JoinedOrSeparate<["-"], "x", [compile, run, check, bench, explain
                HelpText<"the inputs are of this kind, whatever their suffix">;
 def include_dir : JoinedOrSeparate<["-"], "I", [compile, run, check, bench, explain]>, Group<grp_input>,
                   MetaVarName<"DIR">, HelpText<"look for imports in DIR too">;
+defm einsum : Value<"einsum", [compile, run, check, bench, explain, import], grp_input, "FORMULA",
+                    "a kernel by NumPy's einsum, with types if wanted: ij:bf16,jk->ik">;
 defm input_name : Value<"input-name", [compile, run, check, bench, explain, fmt], grp_input, "NAME",
                         "the name of standard input in messages">;
 
@@ -115,22 +119,22 @@ def warning : Joined<["-"], "W", [compile, run, check, bench, explain]>, Group<g
               HelpText<"-WGROUP, -Wno-GROUP, -Werror, -Werror=GROUP; --help=warnings lists groups">;
 def no_warnings : Flag<["-"], "w", [compile, run, check, bench, explain]>, Group<grp_diag>,
                   HelpText<"no warnings and no remarks">;
-defm error_limit : Value<"error-limit", [compile, run, check, bench, explain, fmt], grp_diag, "N",
+defm error_limit : Value<"error-limit", [compile, run, check, bench, explain, fmt, import], grp_diag, "N",
                          "stop after N errors; 0: never (default 20)">;
-defm diagnostics_format : Value<"diagnostics-format", [compile, run, check, bench, explain, fmt, targets, print_config],
+defm diagnostics_format : Value<"diagnostics-format", [compile, run, check, bench, explain, fmt, import, targets, print_config],
                                 grp_diag, "FORMAT", "how to print messages", "text,json,sarif">;
-defm diagnostics_file : Value<"diagnostics-file", [compile, run, check, bench, explain, fmt, targets, print_config],
+defm diagnostics_file : Value<"diagnostics-file", [compile, run, check, bench, explain, fmt, import, targets, print_config],
                               grp_diag, "FILE", "print messages to FILE">;
-defm color : Value<"color", [compile, run, check, bench, explain, fmt, targets, print_config], grp_diag, "WHEN",
+defm color : Value<"color", [compile, run, check, bench, explain, fmt, import, targets, print_config], grp_diag, "WHEN",
                    "colours in messages (default auto)", "auto,always,never">;
 // What CMake and Ninja hand to gcc and clang.
-def fcolor_diagnostics : Flag<["-"], "fcolor-diagnostics", [compile, run, check, bench, explain, fmt, targets, print_config]>,
+def fcolor_diagnostics : Flag<["-"], "fcolor-diagnostics", [compile, run, check, bench, explain, fmt, import, targets, print_config]>,
                          Group<grp_diag>, Alias<color>, AliasArgs<["always"]>;
-def fno_color_diagnostics : Flag<["-"], "fno-color-diagnostics", [compile, run, check, bench, explain, fmt, targets, print_config]>,
+def fno_color_diagnostics : Flag<["-"], "fno-color-diagnostics", [compile, run, check, bench, explain, fmt, import, targets, print_config]>,
                             Group<grp_diag>, Alias<color>, AliasArgs<["never"]>;
-def fdiagnostics_color : Flag<["-"], "fdiagnostics-color", [compile, run, check, bench, explain, fmt, targets, print_config]>,
+def fdiagnostics_color : Flag<["-"], "fdiagnostics-color", [compile, run, check, bench, explain, fmt, import, targets, print_config]>,
                          Group<grp_diag>, Alias<color>, AliasArgs<["always"]>;
-def fdiagnostics_color_eq : Joined<["-"], "fdiagnostics-color=", [compile, run, check, bench, explain, fmt, targets, print_config]>,
+def fdiagnostics_color_eq : Joined<["-"], "fdiagnostics-color=", [compile, run, check, bench, explain, fmt, import, targets, print_config]>,
                             Group<grp_diag>, Alias<color>, Values<"auto,always,never">;
 
 // ---- dependencies -------------------------------------------------------------

@@ -19,6 +19,7 @@
 #include "facet/Dialect/Kernel/IR/Kernel.h"
 #include "facet/Frontend/EmitKernel.h"
 #include "facet/Frontend/Frontend.h"
+#include "facet/Import/Import.h"
 #include "facet/Pipelines/Pipelines.h"
 
 #include "mlir/Dialect/DLTI/DLTI.h"
@@ -48,9 +49,17 @@ std::unique_ptr<MLIRContext> facet::makeContext() {
   return context;
 }
 
+std::optional<StringRef> facet::einsumOf(StringRef input) {
+  if (!input.consume_front("einsum:"))
+    return std::nullopt;
+  return input;
+}
+
 /// The kind of `input`, or an error.
 static std::optional<InputKind> kindOf(StringRef input,
                                        Invocation &invocation) {
+  if (einsumOf(input))
+    return InputKind::Einsum;
   StringRef language =
       invocation.line.value(OPT_language).value_or(StringRef());
   StringRef suffix = language.empty()
@@ -90,6 +99,7 @@ public:
 
 private:
   void addFacet(StringRef name, std::string text);
+  void addEinsum(StringRef input);
   void addMlir(StringRef name, std::string text);
   void addLlvm(StringRef name, std::string text);
   void append(ModuleOp module);
@@ -109,6 +119,8 @@ void Loader::add(StringRef input) {
   std::optional<InputKind> kind = kindOf(input, invocation);
   if (!kind)
     return;
+  if (*kind == InputKind::Einsum)
+    return addEinsum(input);
   std::optional<std::string> text =
       input == "-" && invocation.text
           ? *invocation.text
@@ -120,6 +132,7 @@ void Loader::add(StringRef input) {
   std::string name = inputName(input, invocation.line);
   result.inputNames.push_back(name);
   switch (*kind) {
+  case InputKind::Einsum: // no file
   case InputKind::Facet:
     return addFacet(name, std::move(*text));
   case InputKind::Mlir:
@@ -127,6 +140,13 @@ void Loader::add(StringRef input) {
   case InputKind::Llvm:
     return addLlvm(name, std::move(*text));
   }
+}
+
+void Loader::addEinsum(StringRef input) {
+  result.inputNames.push_back(input.str());
+  if (std::optional<std::string> text =
+          importEinsum(input, *einsumOf(input), invocation.diagnostics))
+    addFacet("einsum.facet", std::move(*text));
 }
 
 void Loader::addFacet(StringRef name, std::string text) {

@@ -13,7 +13,7 @@
 
 namespace facet {
 
-enum class InputKind { Facet, Mlir, Llvm };
+enum class InputKind { Facet, Mlir, Llvm, Einsum };
 
 /// What the inputs hold, merged: kernels of the kernel dialect, or functions that
 /// an earlier run lowered already (LLVM IR becomes the LLVM dialect).
@@ -30,6 +30,9 @@ struct Sources {
   /// Every file read, inputs first, then imports; "-" is not among them.
   std::vector<std::string> filesRead;
 };
+
+/// The formula when `input` is what `--einsum` made of one, "einsum:FORMULA".
+std::optional<llvm::StringRef> einsumOf(llvm::StringRef input);
 
 /// A context that can read and print every stage; made without threads.
 std::unique_ptr<mlir::MLIRContext> makeContext();

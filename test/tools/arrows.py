@@ -22,6 +22,7 @@ KNOWS = {
     "Dialect": {"Support", "Machine", "Isa"},
     "Frontend": {"Support", "Dialect"},
     "Generate": {"Support", "Frontend"},
+    "Import": {"Support", "Frontend"},
     "Planner": {"Support", "Dialect", "Machine", "Isa"},
     "Conversion": {"Support", "Dialect", "Machine", "Isa", "Planner"},
     "Target": {"Support", "Dialect", "Machine", "Isa"},

@@ -1,0 +1,34 @@
+//===- Import.h - kernels that others wrote, as Facet source --------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Every door has one form: text of another kind in, the text of a .facet file out,
+// formatted as `facet fmt` would. What comes in passes the language's own checks after
+// that, like anything a user writes, and can be read, kept and changed.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FACET_IMPORT_IMPORT_H
+#define FACET_IMPORT_IMPORT_H
+
+#include "facet/Support/Diagnostics.h"
+
+#include "llvm/ADT/StringRef.h"
+#include <optional>
+#include <string>
+
+namespace facet {
+
+/// The kernel `einsum` of a formula as NumPy's einsum takes it, operands x0, x1, …,
+/// result y: "bij,bjk->bik". Behind an operand or the result may stand its element
+/// type, `:bf16` or `:const i8`; f32 unless said, the result as the operands (narrow
+/// integers: i32). Letters of no result are summed; without `->` the result has the
+/// letters that stand once, in alphabetical order. `...` is refused, since nothing says
+/// how many axes it stands for, and so is whatever else gives no kernel. Places of errors
+/// are columns of the formula, kept in `diagnostics` under the name `file`.
+std::optional<std::string> importEinsum(llvm::StringRef file,
+                                        llvm::StringRef formula,
+                                        Diagnostics &diagnostics);
+
+} // namespace facet
+
+#endif // FACET_IMPORT_IMPORT_H
