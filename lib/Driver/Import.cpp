@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //   facet import --einsum=ij,jk->ik                 prints the kernel
-//   facet import --einsum=ij,jk->ik -o ijk.facet    writes it
+//   facet import layer.onnx -o layer.facet          writes it
 //
 // The other subcommands take what import takes, without a file between. This one shows
 // what it became, to be read, kept and changed.
@@ -12,6 +12,7 @@
 #include "facet/Import/Import.h"
 #include "Sources.h"
 #include "facet/Driver/Outputs.h"
+#include "facet/Frontend/Frontend.h"
 
 #include "llvm/Support/raw_ostream.h"
 
@@ -23,8 +24,8 @@ ExitCode facet::runImport(Invocation &invocation) {
   const CommandLine &line = invocation.line;
   Diagnostics &diagnostics = invocation.diagnostics;
   if (line.inputs().empty()) {
-    diagnostics.error({},
-                      "nothing to import; --einsum=ij,jk->ik is one kernel");
+    diagnostics.error(
+        {}, "nothing to import; give a .onnx file or --einsum=ij,jk->ik");
     return ExitCode::Usage;
   }
   if (line.inputs().size() > 1) {
@@ -33,14 +34,23 @@ ExitCode facet::runImport(Invocation &invocation) {
     return ExitCode::Usage;
   }
   const std::string &input = line.inputs().front();
-  std::optional<StringRef> formula = einsumOf(input);
-  if (!formula) {
-    diagnostics.error({input}, "this is no kind of file that import knows; it "
-                               "takes --einsum=FORMULA");
+  std::optional<InputKind> kind = kindOf(input, invocation);
+  if (!kind)
     return ExitCode::Rejected;
+  std::optional<std::string> text;
+  if (*kind == InputKind::Einsum) {
+    text = importEinsum(input, *einsumOf(input), diagnostics);
+  } else if (*kind == InputKind::Onnx) {
+    if (std::optional<std::string> bytes = readInput(input, diagnostics))
+      text = importOnnx(inputName(input, line), *bytes, diagnostics);
+  } else {
+    diagnostics.error({input}, "import takes .onnx files and --einsum=FORMULA; "
+                               "the other subcommands read this one as it is");
   }
-  std::optional<std::string> text = importEinsum(input, *formula, diagnostics);
   if (!text)
+    return ExitCode::Rejected;
+  // The language may still refuse it, an odd last axis of int4 say: with the text to see.
+  if (!parseAndCheck("imported.facet", *text, {}, diagnostics))
     return ExitCode::Rejected;
   std::optional<StringRef> file = line.value(OPT_output);
   if (!file || *file == "-") {
@@ -48,7 +58,7 @@ ExitCode facet::runImport(Invocation &invocation) {
     return ExitCode::Ok;
   }
   Outputs outputs;
-  if (std::string *contents = outputs.add(*file, {}, diagnostics))
+  if (std::string *contents = outputs.add(*file, line.inputs(), diagnostics))
     *contents = std::move(*text);
   outputs.commit(diagnostics);
   return ExitCode::Ok;

@@ -22,8 +22,8 @@ def bench : SubCommand<"bench", "measure one kernel against what this machine ca
 def explain : SubCommand<"explain", "say how kernels are computed, why, and how long it should take",
                          "facet explain [options] FILE...">;
 def fmt : SubCommand<"fmt", "format kernel source", "facet fmt [options] FILE...">;
-def import : SubCommand<"import", "turn an einsum formula into kernel source",
-                        "facet import [options] --einsum=FORMULA">;
+def import : SubCommand<"import", "turn an ONNX model or an einsum formula into kernel source",
+                        "facet import [options] FILE.onnx | --einsum=FORMULA">;
 def targets : SubCommand<"targets", "list the targets that work here, or print a machine's file",
                          "facet targets [options] [MACHINE]">;
 def print_config : SubCommand<"print-config", "say how this facet was built and where its files are",
@@ -66,14 +66,14 @@ def write_if_changed : Switch<"write-if-changed", [compile], grp_output,
 
 // ---- input --------------------------------------------------------------------
 
-def language : JoinedOrSeparate<["-"], "x", [compile, run, check, bench, explain]>, Group<grp_input>,
-               MetaVarName<"KIND">, Values<"facet,mlir,llvm">,
+def language : JoinedOrSeparate<["-"], "x", [compile, run, check, bench, explain, import]>, Group<grp_input>,
+               MetaVarName<"KIND">, Values<"facet,mlir,llvm,onnx">,
                HelpText<"the inputs are of this kind, whatever their suffix">;
 def include_dir : JoinedOrSeparate<["-"], "I", [compile, run, check, bench, explain]>, Group<grp_input>,
                   MetaVarName<"DIR">, HelpText<"look for imports in DIR too">;
 defm einsum : Value<"einsum", [compile, run, check, bench, explain, import], grp_input, "FORMULA",
                     "a kernel by NumPy's einsum, with types if wanted: ij:bf16,jk->ik">;
-defm input_name : Value<"input-name", [compile, run, check, bench, explain, fmt], grp_input, "NAME",
+defm input_name : Value<"input-name", [compile, run, check, bench, explain, fmt, import], grp_input, "NAME",
                         "the name of standard input in messages">;
 
 // ---- target -------------------------------------------------------------------

@@ -55,8 +55,7 @@ std::optional<StringRef> facet::einsumOf(StringRef input) {
   return input;
 }
 
-/// The kind of `input`, or an error.
-static std::optional<InputKind> kindOf(StringRef input,
+std::optional<InputKind> facet::kindOf(StringRef input,
                                        Invocation &invocation) {
   if (einsumOf(input))
     return InputKind::Einsum;
@@ -72,10 +71,12 @@ static std::optional<InputKind> kindOf(StringRef input,
     return InputKind::Mlir;
   if (suffix == "ll" || suffix == "llvm")
     return InputKind::Llvm;
+  if (suffix == "onnx")
+    return InputKind::Onnx;
   invocation.diagnostics.error(
       {}, "the suffix of '" + input +
-              "' says nothing about its kind; there are .facet, .mlir and .ll, "
-              "and -x names the kind");
+              "' says nothing about its kind; there are .facet, .mlir, .ll and "
+              ".onnx, and -x names the kind");
   return std::nullopt;
 }
 
@@ -135,6 +136,11 @@ void Loader::add(StringRef input) {
   case InputKind::Einsum: // no file
   case InputKind::Facet:
     return addFacet(name, std::move(*text));
+  case InputKind::Onnx:
+    if (std::optional<std::string> source =
+            importOnnx(name, *text, invocation.diagnostics))
+      addFacet(name, std::move(*source));
+    return;
   case InputKind::Mlir:
     return addMlir(name, std::move(*text));
   case InputKind::Llvm:

@@ -13,7 +13,7 @@
 
 namespace facet {
 
-enum class InputKind { Facet, Mlir, Llvm, Einsum };
+enum class InputKind { Facet, Mlir, Llvm, Einsum, Onnx };
 
 /// What the inputs hold, merged: kernels of the kernel dialect, or functions that
 /// an earlier run lowered already (LLVM IR becomes the LLVM dialect).
@@ -33,6 +33,9 @@ struct Sources {
 
 /// The formula when `input` is what `--einsum` made of one, "einsum:FORMULA".
 std::optional<llvm::StringRef> einsumOf(llvm::StringRef input);
+
+/// The kind of `input` by -x or its suffix; an error when neither says.
+std::optional<InputKind> kindOf(llvm::StringRef input, Invocation &invocation);
 
 /// A context that can read and print every stage; made without threads.
 std::unique_ptr<mlir::MLIRContext> makeContext();

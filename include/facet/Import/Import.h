@@ -29,6 +29,14 @@ std::optional<std::string> importEinsum(llvm::StringRef file,
                                         llvm::StringRef formula,
                                         Diagnostics &diagnostics);
 
+/// One kernel, named like the file, of the whole graph of an ONNX model: matrix products
+/// (MatMul, Gemm, MatMulInteger, QLinearMatMul, Einsum) and what may surround them.
+/// Inputs become arguments, constants of more than one element `const` arguments behind
+/// them, outputs results. `bytes` is the file's content; a node outside the subset is
+/// refused by number, op and name. docs/Import.md has the list.
+std::optional<std::string> importOnnx(llvm::StringRef file, llvm::StringRef bytes,
+                                      Diagnostics &diagnostics);
+
 } // namespace facet
 
 #endif // FACET_IMPORT_IMPORT_H

@@ -1,0 +1,560 @@
+//===- Onnx.cpp - a kernel from an ONNX model -----------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A whole graph becomes one kernel: inputs are arguments, constants of one element are
+// written out, larger ones become `const` arguments behind the inputs, in the order of
+// their first use, and outputs are results.
+//
+//   MatMul(x, W) ─ Add(·, B) ─ Relu        kernel k(x: f32[M, 64], w: const f32[64, 32], b: const f32[32])
+//                                              -> y: f32[M, 32] {
+//                                            y[m, n] = relu(sum[k](x[m, k] * w[k, n]) + b[n])
+//                                          }
+//
+// The model's types are kept: a tensor of float16 between two nodes is rounded to f16.
+// The file is read by protobuf's lite runtime from ONNX's own description; nothing of the
+// graph is believed before it was looked at.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Onnx.h"
+#include "facet/Frontend/Frontend.h"
+#include "facet/Import/Import.h"
+
+#include "llvm/ADT/APFloat.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/Endian.h"
+#include "llvm/Support/Path.h"
+
+#include <cmath>
+
+using namespace llvm;
+using namespace facet;
+using namespace facet::import;
+
+//===----------------------------------------------------------------------===//
+// Types and numbers
+//===----------------------------------------------------------------------===//
+
+std::optional<ScalarType> facet::import::elementType(int onnxType) {
+  switch (
+      onnxType) { // TensorProto.DataType; the last ones are newer than the description
+  case onnx::TensorProto::FLOAT:
+    return ScalarType::F32;
+  case onnx::TensorProto::DOUBLE:
+    return ScalarType::F64;
+  case onnx::TensorProto::FLOAT16:
+    return ScalarType::F16;
+  case onnx::TensorProto::BFLOAT16:
+    return ScalarType::BF16;
+  case onnx::TensorProto::INT8:
+    return ScalarType::I8;
+  case onnx::TensorProto::UINT8:
+    return ScalarType::U8;
+  case onnx::TensorProto::INT16:
+    return ScalarType::I16;
+  case onnx::TensorProto::INT32:
+    return ScalarType::I32;
+  case onnx::TensorProto::INT64:
+    return ScalarType::I64;
+  case onnx::TensorProto::BOOL:
+    return ScalarType::Bool;
+  case 17:
+    return ScalarType::F8E4M3FN;
+  case 19:
+    return ScalarType::F8E5M2;
+  case 21:
+    return ScalarType::U4;
+  case 22:
+    return ScalarType::I4;
+  default:
+    return std::nullopt;
+  }
+}
+
+std::string facet::import::nameOfType(int onnxType) {
+  static constexpr StringLiteral names[] = {
+      "undefined",      "float",        "uint8",          "int8",
+      "uint16",         "int16",        "int32",          "int64",
+      "string",         "bool",         "float16",        "double",
+      "uint32",         "uint64",       "complex64",      "complex128",
+      "bfloat16",       "float8e4m3fn", "float8e4m3fnuz", "float8e5m2",
+      "float8e5m2fnuz", "uint4",        "int4",           "float4e2m1",
+      "float8e8m0"};
+  if (onnxType >= 0 && onnxType < int(std::size(names)))
+    return names[onnxType].str();
+  return "element type " + std::to_string(onnxType);
+}
+
+std::string facet::import::written(double value, ScalarType type) {
+  if (type == ScalarType::Bool)
+    return value ? "true" : "false";
+  if (std::isnan(value))
+    return "nan";
+  if (std::isinf(value))
+    return value < 0 ? "-inf" : "inf";
+  // The shortest text that reads back as the same number.
+  char text[64];
+  for (int digits = 1; digits <= 17; ++digits) {
+    std::snprintf(text, sizeof(text), "%.*g", digits, value);
+    double back = std::strtod(text, nullptr);
+    if (type == ScalarType::F64 ? back == value : float(back) == float(value))
+      break;
+  }
+  // The language's floats have digits on both sides of a point, or an exponent.
+  std::string number = text;
+  size_t exponent = number.find('e');
+  if (exponent != std::string::npos && number[exponent + 1] == '+')
+    number.erase(exponent + 1, 1);
+  if (number.find_first_of(".e") == std::string::npos)
+    number += ".0";
+  return number;
+}
+
+/// The elements of `tensor`, when they are in the file and of a type that we read.
+static std::optional<Numbers> read(const onnx::TensorProto &tensor) {
+  Numbers result;
+  int64_t count = 1;
+  for (int64_t extent : tensor.dims()) {
+    if (extent < 0 || (extent && count > INT64_C(1) << 20))
+      return std::nullopt;
+    result.shape.push_back(extent);
+    count *= extent;
+  }
+  if (tensor.data_location() == onnx::TensorProto::EXTERNAL ||
+      count > INT64_C(1) << 20)
+    return std::nullopt;
+  StringRef raw = tensor.raw_data();
+  auto add = [&](double value) {
+    result.values.push_back(value);
+    result.integers.push_back(
+        std::isfinite(value) && std::abs(value) < 9e18 ? int64_t(value) : 0);
+  };
+  auto fromRaw = [&](auto element) {
+    using T = decltype(element);
+    if (raw.size() != size_t(count) * sizeof(T))
+      return false;
+    for (int64_t i = 0; i != count; ++i) {
+      T value = support::endian::read<T, endianness::little>(raw.data() +
+                                                             i * sizeof(T));
+      result.values.push_back(double(value));
+      result.integers.push_back(int64_t(value));
+    }
+    return true;
+  };
+  auto fromList = [&](const auto &list) {
+    if (list.size() != count)
+      return false;
+    for (auto value : list) {
+      add(double(value));
+      result.integers.back() = int64_t(value);
+    }
+    return true;
+  };
+  bool isRaw = tensor.has_raw_data(), good = false;
+  switch (tensor.data_type()) {
+  case onnx::TensorProto::FLOAT:
+    if (!isRaw) {
+      if (tensor.float_data_size() != count)
+        return std::nullopt;
+      for (float value : tensor.float_data())
+        add(value);
+      return result;
+    }
+    if (raw.size() != size_t(count) * 4)
+      return std::nullopt;
+    for (int64_t i = 0; i != count; ++i)
+      add(bit_cast<float>(support::endian::read32le(raw.data() + 4 * i)));
+    return result;
+  case onnx::TensorProto::DOUBLE:
+    if (!isRaw) {
+      if (tensor.double_data_size() != count)
+        return std::nullopt;
+      for (double value : tensor.double_data())
+        add(value);
+      return result;
+    }
+    if (raw.size() != size_t(count) * 8)
+      return std::nullopt;
+    for (int64_t i = 0; i != count; ++i)
+      add(bit_cast<double>(support::endian::read64le(raw.data() + 8 * i)));
+    return result;
+  case onnx::TensorProto::FLOAT16:
+  case onnx::TensorProto::BFLOAT16: {
+    bool half = tensor.data_type() == onnx::TensorProto::FLOAT16;
+    for (int64_t i = 0; i != count; ++i) {
+      if (isRaw ? raw.size() != size_t(count) * 2
+                : tensor.int32_data_size() != count)
+        return std::nullopt;
+      uint16_t bits = isRaw ? support::endian::read16le(raw.data() + 2 * i)
+                            : uint16_t(tensor.int32_data(i));
+      APFloat value(half ? APFloat::IEEEhalf() : APFloat::BFloat(),
+                    APInt(16, bits));
+      add(value.convertToDouble());
+    }
+    return result;
+  }
+  case onnx::TensorProto::INT64:
+    good = isRaw ? fromRaw(int64_t()) : fromList(tensor.int64_data());
+    break;
+  case onnx::TensorProto::INT32:
+    good = isRaw ? fromRaw(int32_t()) : fromList(tensor.int32_data());
+    break;
+  case onnx::TensorProto::INT16:
+    good = isRaw ? fromRaw(int16_t()) : fromList(tensor.int32_data());
+    break;
+  case onnx::TensorProto::INT8:
+    good = isRaw ? fromRaw(int8_t()) : fromList(tensor.int32_data());
+    break;
+  case onnx::TensorProto::UINT8:
+  case onnx::TensorProto::BOOL:
+    good = isRaw ? fromRaw(uint8_t()) : fromList(tensor.int32_data());
+    break;
+  default:
+    return std::nullopt;
+  }
+  if (!good)
+    return std::nullopt;
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Nodes
+//===----------------------------------------------------------------------===//
+
+bool Node::has(size_t i) const {
+  return i < size_t(proto.input_size()) && !proto.input(i).empty();
+}
+Value Node::operand(size_t i) const { return graph.value(proto.input(i)); }
+KernelText &Node::kernel() const { return graph.text; }
+int64_t Node::opset() const { return graph.opset; }
+bool Node::refused() const { return graph.refusal.has_value(); }
+
+Value Node::refuse(const Twine &why) const {
+  if (!graph.refusal)
+    graph.refusal = why.str();
+  return {};
+}
+
+Numbers Node::constant(size_t i, StringRef what) const {
+  if (const Numbers *numbers = graph.numbers(proto.input(i)))
+    return *numbers;
+  refuse(what + " must be a constant whose numbers are in the file");
+  return {};
+}
+
+const onnx::AttributeProto *Node::attribute(StringRef name) const {
+  for (const onnx::AttributeProto &attribute : proto.attribute())
+    if (attribute.name() == name)
+      return &attribute;
+  return nullptr;
+}
+
+int64_t Node::integer(StringRef name, int64_t otherwise) const {
+  const onnx::AttributeProto *found = attribute(name);
+  return found ? found->i() : otherwise;
+}
+
+double Node::number(StringRef name, double otherwise) const {
+  const onnx::AttributeProto *found = attribute(name);
+  return found ? double(found->f()) : otherwise;
+}
+
+std::string Node::text(StringRef name, StringRef otherwise) const {
+  const onnx::AttributeProto *found = attribute(name);
+  return found ? found->s() : otherwise.str();
+}
+
+std::vector<int64_t> Node::integers(StringRef name) const {
+  const onnx::AttributeProto *found = attribute(name);
+  if (!found)
+    return {};
+  return {found->ints().begin(), found->ints().end()};
+}
+
+std::vector<int64_t> Node::list(size_t i, StringRef name) const {
+  return has(i) ? constant(i, name).integers : integers(name);
+}
+
+size_t Node::axis(int64_t given, size_t rank) const {
+  int64_t axis = given < 0 ? given + int64_t(rank) : given;
+  if (axis >= 0 && axis < int64_t(rank))
+    return axis;
+  refuse("axis " + Twine(given) + " is none of an array with " + Twine(rank) +
+         " axes");
+  return 0;
+}
+
+//===----------------------------------------------------------------------===//
+// Arrays stretched to each other
+//===----------------------------------------------------------------------===//
+
+std::vector<std::string> facet::import::stretched(const Node &node,
+                                                  ArrayRef<Value> values) {
+  size_t rank = 0;
+  for (const Value &value : values)
+    rank = std::max(rank, value.axes.size());
+  std::vector<std::string> axes(rank, "1");
+  for (const Value &value : values)
+    for (size_t i = 0; i != value.axes.size(); ++i) {
+      std::string &axis = axes[rank - value.axes.size() + i];
+      if (axis == "1")
+        axis = value.axes[i];
+      else if (value.axes[i] != axis && value.axes[i] != "1")
+        node.refuse("axes of " + axis + " and " + value.axes[i] +
+                    " do not fit each other" +
+                    (isDigit(axis[0]) && isDigit(value.axes[i][0])
+                         ? ""
+                         : " for certain; give both one name"));
+    }
+  return axes;
+}
+
+Subscripts facet::import::seenBy(const Value &value,
+                                 const Subscripts &subscripts) {
+  Subscripts own(subscripts.end() - value.axes.size(), subscripts.end());
+  for (auto [subscript, axis] : zip(own, value.axes))
+    if (axis == "1")
+      subscript = "0";
+  return own;
+}
+
+Value facet::import::make(ScalarType type, std::vector<std::string> axes,
+                          std::function<Text(const Subscripts &)> raw,
+                          Work work) {
+  return {
+      type, std::move(axes), std::move(raw), work, arithmeticType(type) != type,
+      0};
+}
+
+//===----------------------------------------------------------------------===//
+// The graph
+//===----------------------------------------------------------------------===//
+
+OnnxGraph::OnnxGraph(const onnx::ModelProto &model, StringRef file,
+                     Diagnostics &diagnostics)
+    : graph(model.graph()), file(file), diagnostics(diagnostics) {
+  for (const onnx::OperatorSetIdProto &set : model.opset_import())
+    if (set.domain().empty() || set.domain() == "ai.onnx")
+      opset = set.version();
+  for (const onnx::TensorProto &tensor : graph.initializer())
+    constants[tensor.name()] = &tensor;
+}
+
+const Numbers *OnnxGraph::numbers(StringRef name) {
+  auto [at, isNew] = known.try_emplace(name);
+  if (!isNew)
+    return &at->second;
+  if (auto found = constants.find(name); found != constants.end())
+    if (std::optional<Numbers> numbers = read(*found->second)) {
+      at->second = std::move(*numbers);
+      return &at->second;
+    }
+  known.erase(name);
+  return nullptr;
+}
+
+/// An axis of an input; `place` names one that the model leaves open.
+static std::string axisOf(const onnx::TensorShapeProto::Dimension &dim,
+                          KernelText &text, const Twine &place) {
+  if (dim.has_dim_value())
+    return std::to_string(dim.dim_value());
+  return text.size(dim.dim_param().empty() ? place.str() : dim.dim_param());
+}
+
+Value OnnxGraph::value(StringRef name) {
+  if (auto found = values.find(name); found != values.end())
+    return found->second;
+  // A constant, at its first use.
+  const onnx::TensorProto &tensor = *constants.lookup(name);
+  std::optional<ScalarType> type = elementType(tensor.data_type());
+  if (!type) {
+    refusal = "the language has no type for " + nameOfType(tensor.data_type());
+    return {};
+  }
+  Value result;
+  const Numbers *content = numbers(name);
+  if (content && content->values.size() == 1) {
+    std::string text = isFloat(*type) || *type == ScalarType::Bool
+                           ? written(content->values[0], *type)
+                           : std::to_string(content->integers[0]);
+    result = KernelText::literal(text, *type, content->shape.size());
+  } else {
+    std::vector<std::string> axes;
+    for (int64_t extent : tensor.dims())
+      axes.push_back(std::to_string(extent));
+    result = text.argument(name, *type, std::move(axes), /*isConst=*/true);
+  }
+  return values[name] = result;
+}
+
+void OnnxGraph::countUses() {
+  for (const onnx::NodeProto &node : graph.node())
+    for (const std::string &input : node.input())
+      ++uses[input];
+  for (const onnx::ValueInfoProto &output : graph.output())
+    ++uses[output.name()];
+}
+
+void OnnxGraph::addArguments() {
+  for (const onnx::ValueInfoProto &input : graph.input()) {
+    if (constants.contains(input.name()))
+      continue; // a constant that older models list here too
+    const onnx::TypeProto::Tensor &tensor = input.type().tensor_type();
+    std::optional<ScalarType> type = elementType(tensor.elem_type());
+    if (!input.type().has_tensor_type() || !type) {
+      diagnostics.error({file.str()},
+                        "input '" + input.name() + "' is " +
+                            (input.type().has_tensor_type()
+                                 ? nameOfType(tensor.elem_type())
+                                 : std::string("no tensor")) +
+                            ", for which the language has no type");
+      continue;
+    }
+    if (!tensor.has_shape()) {
+      diagnostics.error({file.str()},
+                        "input '" + input.name() +
+                            "' has no shape; the number of axes must be known");
+      continue;
+    }
+    std::vector<std::string> axes;
+    bool good = true;
+    for (const auto &dim : tensor.shape().dim()) {
+      good &= !dim.has_dim_value() || dim.dim_value() > 0;
+      axes.push_back(
+          axisOf(dim, text, input.name() + "_" + Twine(axes.size())));
+    }
+    if (!good) {
+      diagnostics.error({file.str()}, "input '" + input.name() +
+                                          "' has an axis of no element");
+      continue;
+    }
+    values[input.name()] =
+        text.argument(input.name(), *type, std::move(axes), /*isConst=*/false);
+  }
+}
+
+/// "node 3 (MatMul 'scores')"
+static std::string describe(const onnx::NodeProto &node, int index) {
+  return "node " + std::to_string(index) + " (" + node.op_type() +
+         (node.name().empty() ? "" : " '" + node.name() + "'") + ")";
+}
+
+/// What a `let` of this node is called: `MatMul` of "/layer.0/attention/MatMul_output_0".
+static StringRef shortName(const onnx::NodeProto &node) {
+  StringRef name = node.output(0);
+  name = name.substr(name.rfind('/') + 1);
+  name.consume_back("_output_0");
+  return name.empty() || name.size() > 24 ? StringRef(node.op_type()) : name;
+}
+
+Value OnnxGraph::evaluate(const onnx::NodeProto &proto) {
+  Node node(*this, proto);
+  if (!proto.domain().empty() && proto.domain() != "ai.onnx")
+    return node.refuse("ops of the domain '" + proto.domain() +
+                       "' are not among those that import knows");
+  Maker maker = elementwiseMaker(proto.op_type());
+  if (!maker.make)
+    maker = productMaker(proto.op_type());
+  if (!maker.make)
+    maker = axisMaker(proto.op_type());
+  if (!maker.make)
+    return node.refuse("this op is not among those that import knows");
+  for (int i = 0; i != proto.input_size(); ++i)
+    if (!proto.input(i).empty() && !values.contains(proto.input(i)) &&
+        !constants.contains(proto.input(i)))
+      return node.refuse("its operand '" + proto.input(i) +
+                         "' is made by no node before it");
+  for (unsigned i = 0; i != maker.least; ++i)
+    if (!node.has(i))
+      return node.refuse("operand " + Twine(i) + " is missing");
+  for (int i = 1; i < proto.output_size(); ++i)
+    if (uses.lookup(proto.output(i)))
+      return node.refuse("only the first of its results is made here, '" +
+                         proto.output(i) + "' is used");
+  return maker.make(node);
+}
+
+std::optional<std::string> OnnxGraph::kernel(StringRef name) {
+  countUses();
+  addArguments();
+  if (diagnostics.hasErrors())
+    return std::nullopt;
+  for (const onnx::NodeProto &node : graph.node()) {
+    if (node.op_type() == "Constant")
+      for (const onnx::AttributeProto &attribute : node.attribute())
+        if (attribute.name() == "value" && node.output_size())
+          constants[node.output(0)] = &attribute.t();
+  }
+  // Outputs keep their names; what an output is may be read by nodes after it.
+  StringMap<std::string> outputs;
+  for (const onnx::ValueInfoProto &output : graph.output())
+    if (outputs.try_emplace(output.name()).second)
+      outputs[output.name()] = text.result(output.name());
+  constexpr unsigned deepest = 30;
+  int index = -1;
+  for (const onnx::NodeProto &node : graph.node()) {
+    ++index;
+    if (!node.output_size() ||
+        (node.op_type() == "Constant" && constants.contains(node.output(0))))
+      continue;
+    if (!uses.lookup(node.output(0)))
+      continue; // nobody reads it
+    Value value = evaluate(node);
+    // Long chains are cut into lets: an expression does not nest without end.
+    value.depth = 0;
+    for (const std::string &operand : node.input())
+      if (auto found = values.find(operand); found != values.end())
+        value.depth = std::max(value.depth, found->second.depth + 1);
+    auto output = outputs.find(node.output(0));
+    if (!refusal && output != outputs.end())
+      value = text.assign(output->second, value);
+    else if (!refusal &&
+             (uses.lookup(node.output(0)) > 1 || value.depth > deepest))
+      value =
+          text.keep(value, shortName(node), /*always=*/value.depth > deepest);
+    if (refusal) {
+      diagnostics.error({file.str()}, describe(node, index) + ": " + *refusal);
+      return std::nullopt;
+    }
+    values[node.output(0)] = std::move(value);
+  }
+  if (!graph.output_size()) {
+    diagnostics.error({file.str()}, "the graph has no output");
+    return std::nullopt;
+  }
+  for (const onnx::ValueInfoProto &output : graph.output()) {
+    if (constants.contains(output.name()) || !values.contains(output.name())) {
+      diagnostics.error({file.str()},
+                        "output '" + output.name() + "' is made by no node");
+      return std::nullopt;
+    }
+    // An input that is an output too is copied.
+    if (none_of(graph.node(), [&](const onnx::NodeProto &node) {
+          return node.output_size() && node.output(0) == output.name();
+        }))
+      text.assign(outputs[output.name()], values[output.name()]);
+  }
+  std::string about = "From an ONNX graph";
+  if (!graph.name().empty() && all_of(graph.name(), isPrint))
+    about += ", '" + graph.name() + "'";
+  return text.finish(name, about + ".");
+}
+
+std::optional<std::string> facet::importOnnx(StringRef file, StringRef bytes,
+                                             Diagnostics &diagnostics) {
+  onnx::ModelProto model;
+  if (bytes.size() > INT32_MAX ||
+      !model.ParseFromArray(bytes.data(), int(bytes.size())) ||
+      !model.has_graph()) {
+    diagnostics.error({file.str()}, "this is not an ONNX model");
+    return std::nullopt;
+  }
+  OnnxGraph graph(model, file, diagnostics);
+  std::string name = graph.text.name(sys::path::stem(file));
+  std::optional<std::string> text = graph.kernel(name);
+  if (!text)
+    return std::nullopt;
+  return formatSource(file, std::move(*text), diagnostics);
+}

@@ -1,0 +1,122 @@
+//===- Onnx.h - the graph of an ONNX model, node by node ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The nodes of a graph become values (KernelText.h) in their order. A maker that cannot
+// make its value says why by Node::refuse; the walk adds which node it was.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FACET_LIB_IMPORT_ONNX_H
+#define FACET_LIB_IMPORT_ONNX_H
+
+#include "KernelText.h"
+#include "onnx.pb.h"
+
+#include "llvm/ADT/StringMap.h"
+
+namespace facet::import {
+
+/// A constant whose numbers are in the file.
+struct Numbers {
+  std::vector<int64_t> shape;
+  std::vector<double>
+      values; ///< exact for every type but large 64-bit integers
+  std::vector<int64_t> integers; ///< of integer types
+};
+
+/// One node with its operands and attributes.
+class Node {
+public:
+  Node(class OnnxGraph &graph, const onnx::NodeProto &proto)
+      : graph(graph), proto(proto) {}
+
+  llvm::StringRef op() const { return proto.op_type(); }
+  size_t operands() const { return proto.input_size(); }
+  /// Whether operand `i` is given; the last ones, and empty names, may be absent.
+  bool has(size_t i) const;
+  Value operand(size_t i) const;
+  /// The numbers of operand `i` where the file has them; refuses otherwise.
+  Numbers constant(size_t i, llvm::StringRef what) const;
+  /// The same for a list of integers such as axes: operand `i`, or before the opset that
+  /// made an operand of it the attribute `name`. Empty when neither is there.
+  std::vector<int64_t> list(size_t i, llvm::StringRef name) const;
+
+  bool hasAttribute(llvm::StringRef name) const { return attribute(name); }
+  int64_t integer(llvm::StringRef name, int64_t otherwise) const;
+  double number(llvm::StringRef name, double otherwise) const;
+  std::string text(llvm::StringRef name, llvm::StringRef otherwise) const;
+  std::vector<int64_t> integers(llvm::StringRef name) const;
+  /// `given` of `rank` axes counted from 0, negative ones from the end; refuses others.
+  size_t axis(int64_t given, size_t rank) const;
+
+  KernelText &kernel() const;
+  int64_t opset() const;
+  /// Notes why this node makes no kernel; the value returned is never used.
+  Value refuse(const llvm::Twine &why) const;
+  bool refused() const;
+
+private:
+  const onnx::AttributeProto *attribute(llvm::StringRef name) const;
+
+  class OnnxGraph &graph;
+  const onnx::NodeProto &proto;
+};
+
+/// What an op makes of its operands, of which it needs `least`.
+struct Maker {
+  Value (*make)(const Node &node) = nullptr;
+  unsigned least = 1;
+};
+/// The maker of `op`; a null one when it is not of this kind.
+Maker elementwiseMaker(llvm::StringRef op);
+Maker productMaker(llvm::StringRef op);
+Maker axisMaker(llvm::StringRef op);
+
+/// The type in the language of an ONNX element type; nothing for others.
+std::optional<ScalarType> elementType(int onnxType);
+std::string nameOfType(int onnxType);
+/// A number as the language writes it.
+std::string written(double value, ScalarType type);
+
+/// The axes of arrays stretched to each other as NumPy does; refuses what may not fit.
+std::vector<std::string> stretched(const Node &node,
+                                   llvm::ArrayRef<Value> values);
+/// What `subscripts` of the stretched array are for `value`.
+Subscripts seenBy(const Value &value, const Subscripts &subscripts);
+/// A value of `type` at these axes.
+Value make(ScalarType type, std::vector<std::string> axes,
+           std::function<Text(const Subscripts &)> raw,
+           Work work = Work::Heavy);
+
+class OnnxGraph {
+public:
+  OnnxGraph(const onnx::ModelProto &model, llvm::StringRef file,
+            Diagnostics &diagnostics);
+
+  /// The kernel as text; nothing, with errors, when a node is refused.
+  std::optional<std::string> kernel(llvm::StringRef name);
+
+  Value value(llvm::StringRef name);
+  const Numbers *numbers(llvm::StringRef name);
+
+  KernelText text;
+  int64_t opset = 0;
+  std::optional<std::string> refusal;
+
+private:
+  void countUses();
+  void addArguments();
+  Value evaluate(const onnx::NodeProto &proto);
+
+  const onnx::GraphProto &graph;
+  llvm::StringRef file;
+  Diagnostics &diagnostics;
+  llvm::StringMap<Value> values;
+  llvm::StringMap<const onnx::TensorProto *> constants;
+  llvm::StringMap<Numbers> known;
+  llvm::StringMap<unsigned> uses;
+};
+
+} // namespace facet::import
+
+#endif // FACET_LIB_IMPORT_ONNX_H
