@@ -230,9 +230,12 @@ TileValue TileBody::integer(Operation *def, Type type, RingOp into) {
   Type made = isa<arith::CmpIOp>(def) ? Type(lowering.builder.getF32Type())
                                       : Type(lowering.builder.getI32Type());
   TileValue a = asI32(evaluate(def->getOperand(0)), def, 7);
-  if (def->getNumOperands() == 1)
+  if (def->getNumOperands() == 1) {
+    if (a.kind == TileValue::Constant) // abs(i32(M)): an instruction reads a tile
+      a = widen(a, def, 9, lowering.builder.getI32Type());
     return combine(QueueKind::Gpsimd, recipe.name, a, std::nullopt, def, made,
                    into);
+  }
   TileValue b = asI32(evaluate(def->getOperand(1)), def, 8);
   if (a.kind == TileValue::Constant && b.kind == TileValue::Constant)
     a = widen(a, def, 9, lowering.builder.getI32Type());

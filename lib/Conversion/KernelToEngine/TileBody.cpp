@@ -272,26 +272,62 @@ TileValue TileBody::copy(Operation *def, Value operand, Type type, RingOp into,
   return result;
 }
 
+/// The machine divides nowhere: a / b becomes (a·s)·(1/(b·s)), each step rounded once,
+/// and leaves a·s in `a`, the reciprocal in `b`. The power of two s is 1 but where 1/b
+/// alone would be an infinity or lose bits, for |b| below 2⁻¹⁰⁰ and above 2¹⁰⁰.
+void TileBody::prepareDivision(Operation *def, TileValue &a, TileValue &b) {
+  constexpr double large = 0x1p100, small = 0x1p-100;
+  Type f32 = Float32Type::get(def->getContext());
+  auto number = [](double value) {
+    TileValue constant;
+    constant.constant = value;
+    return constant;
+  };
+  auto times = [&](TileValue x, TileValue y, unsigned part) {
+    return combine(QueueKind::Vector, "mul", x, y, def, f32, {}, part);
+  };
+  if (b.kind == TileValue::Constant) {
+    double size = std::abs(b.constant);
+    double scale = size == 0 || std::isinf(size) ? 1
+                   : size < small                ? large
+                   : size > large                ? small
+                                                 : 1;
+    if (scale != 1)
+      a = times(a, number(scale), 31);
+    b.constant = double(1.0f / float(b.constant * scale));
+    return;
+  }
+  auto two = [&](TileValue source, StringRef op0, double imm0, StringRef op1,
+                 double imm1, unsigned part) {
+    TileValue result;
+    result.kind = source.kind;
+    Value tile = target(def, part, source.kind, f32, {});
+    lowering.issue(QueueKind::Vector, "tensor_scalar",
+                   {{"dst", tile}, {"src", source.tile}},
+                   {lowering.word("op0", op0), lowering.number("imm0", imm0),
+                    lowering.word("op1", op1), lowering.number("imm1", imm1)});
+    result.tile = finish(def, part, {}, tile);
+    return result;
+  };
+  TileValue below = two(b, "abs_max", 0, "lt", small, 32);
+  TileValue up = two(below, "mul", large, "add", 1, 33);
+  TileValue within = two(b, "abs_max", 0, "le", large, 34);
+  TileValue down = combine(QueueKind::Vector, "max", within, number(small), def,
+                           f32, {}, 35);
+  TileValue scale = times(up, down, 36);
+  b = combine(QueueKind::Vector, "reciprocal", times(b, scale, 37),
+              std::nullopt, def, f32, {}, 3);
+  a = a.kind == TileValue::Constant && a.constant == 1 ? scale
+                                                       : times(a, scale, 38);
+}
+
 TileValue TileBody::binary(Operation *def, StringRef alu, Value lhs, Value rhs,
                            Type type, RingOp into) {
   TileValue a = evaluate(lhs), b = evaluate(rhs);
   if (a.kind == TileValue::Constant && b.kind == TileValue::Constant)
     a = copy(def, lhs, Float32Type::get(def->getContext()), {}, false);
   if (alu == "div") {
-    // a · (1/b): the machine divides nowhere; each of the two rounds once.
-    if (b.kind == TileValue::Constant) {
-      b.constant = double(1.0f / float(b.constant));
-    } else {
-      TileValue inverse;
-      inverse.kind = b.kind;
-      Value tile =
-          target(def, 3, b.kind, Float32Type::get(def->getContext()), {});
-      lowering.issue(QueueKind::Vector, "tensor_scalar",
-                     {{"dst", tile}, {"src", b.tile}},
-                     {lowering.word("op0", "reciprocal")});
-      inverse.tile = finish(def, 3, {}, tile);
-      b = inverse;
-    }
+    prepareDivision(def, a, b);
     alu = "mul";
   }
   return combine(QueueKind::Vector, alu, a, b, def, type, into);

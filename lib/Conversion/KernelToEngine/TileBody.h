@@ -87,6 +87,7 @@ private:
                   mlir::Value operand, mlir::Type type, RingOp into);
   TileValue binary(mlir::Operation *def, llvm::StringRef alu, mlir::Value a,
                    mlir::Value b, mlir::Type type, RingOp into);
+  void prepareDivision(mlir::Operation *def, TileValue &a, TileValue &b);
   /// One instruction for one or two operands of which not both are numbers, of any
   /// kinds.
   TileValue combine(QueueKind queue, llvm::StringRef alu, TileValue a,
