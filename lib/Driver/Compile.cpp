@@ -19,7 +19,7 @@
 #include "facet/Driver/CompileText.h"
 #include "facet/Driver/Depfile.h"
 #include "facet/Driver/Help.h"
-#include "facet/Driver/Outputs.h"
+#include "facet/Support/Outputs.h"
 #include "facet/Isa/Assembler.h"
 #include "facet/Isa/Container.h"
 #include "facet/Pipelines/Engine.h"

@@ -13,6 +13,7 @@
 #include "Invocation.h"
 #include "facet/Driver/BuildConfig.h"
 #include "facet/Driver/Help.h"
+#include "facet/Support/Outputs.h"
 #include "facet/Target/Target.h"
 
 #include "llvm/Support/raw_ostream.h"
@@ -102,11 +103,9 @@ int facet::driverMain(int argc, const char *const *argv) {
     code = ExitCode::Rejected;
 
   // A full disk or a closed pipe must not look like success.
-  outs().flush();
-  if (outs().has_error()) {
+  if (std::error_code lost = finishStandardOutput()) {
     errs() << "facet: error: cannot write to standard output: "
-           << StringRef(outs().error().message()).lower() << "\n";
-    outs().clear_error();
+           << StringRef(lost.message()).lower() << "\n";
     if (code == ExitCode::Ok)
       code = ExitCode::Rejected;
   }

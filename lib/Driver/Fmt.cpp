@@ -10,7 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Invocation.h"
-#include "facet/Driver/Outputs.h"
+#include "facet/Support/Outputs.h"
 #include "facet/Frontend/Frontend.h"
 
 #include "llvm/Support/raw_ostream.h"

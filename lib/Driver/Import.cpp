@@ -11,8 +11,8 @@
 
 #include "facet/Import/Import.h"
 #include "Sources.h"
-#include "facet/Driver/Outputs.h"
 #include "facet/Frontend/Frontend.h"
+#include "facet/Support/Outputs.h"
 
 #include "llvm/Support/raw_ostream.h"
 

@@ -8,8 +8,9 @@
 
 #include "Invocation.h"
 
+#include "facet/Support/ReadFile.h"
+
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
 using namespace llvm;
@@ -22,15 +23,11 @@ std::optional<std::string> facet::readInput(StringRef path,
     diagnostics.error(place, "this is a directory; a file is needed");
     return std::nullopt;
   }
-  auto buffer = MemoryBuffer::getFileOrSTDIN(path, /*IsText=*/false,
-                                             /*RequiresNullTerminator=*/false);
-  if (!buffer) {
-    diagnostics.error(place,
-                      "cannot read this file: " +
-                          StringRef(buffer.getError().message()).lower());
-    return std::nullopt;
-  }
-  return (*buffer)->getBuffer().str();
+  std::string problem;
+  std::optional<std::string> bytes = readWholeFile(path, problem);
+  if (!bytes)
+    diagnostics.error(place, "cannot read this file: " + problem);
+  return bytes;
 }
 
 std::string facet::inputName(StringRef path, const CommandLine &line) {

@@ -9,7 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "facet/Driver/Reporting.h"
-#include "facet/Driver/Outputs.h"
+#include "facet/Support/Outputs.h"
 
 #include "llvm/Option/Arg.h"
 #include "llvm/Support/Process.h"

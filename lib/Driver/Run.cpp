@@ -21,8 +21,8 @@
 #include "Sources.h"
 #include "Summary.h"
 #include "Values.h"
-#include "facet/Driver/Outputs.h"
 #include "facet/Driver/SizeBindings.h"
+#include "facet/Support/Outputs.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -292,13 +292,19 @@ ExitCode Run::callEngine(EngineRoad &road) {
   return diagnostics.hasErrors() ? ExitCode::Rejected : ExitCode::Ok;
 }
 
-/// Results that were asked for as files.
+/// Results that were asked for as files; an inout may go where it came from.
 bool Run::store() {
   Outputs outputs;
-  for (auto [i, file] : llvm::enumerate(stores))
-    if (!file.empty())
-      if (std::string *contents = outputs.add(file, {}, diagnostics))
-        *contents = writeNpy(*arguments[i]);
+  for (auto [i, file] : llvm::enumerate(stores)) {
+    if (file.empty())
+      continue;
+    std::vector<std::string> others;
+    for (auto [j, source] : llvm::enumerate(sources))
+      if (j != i && source && source->kind == ValueSource::File)
+        others.push_back(source->file);
+    if (std::string *contents = outputs.add(file, others, diagnostics))
+      *contents = writeNpy(*arguments[i]);
+  }
   return !diagnostics.hasErrors() && outputs.commit(diagnostics);
 }
 

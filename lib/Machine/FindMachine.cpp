@@ -17,11 +17,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "facet/Machine/Machine.h"
+#include "facet/Support/ReadFile.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
 #include <cstdlib>
@@ -115,13 +115,11 @@ std::optional<Machine> facet::loadMachine(llvm::StringRef nameOrPath,
     diags.error({file}, "the machine file is a folder");
     return std::nullopt;
   }
-  auto buffer = llvm::MemoryBuffer::getFile(file, /*IsText=*/false,
-                                            /*RequiresNullTerminator=*/true);
-  if (!buffer) {
-    diags.error({file},
-                "cannot read the machine file: " +
-                    llvm::StringRef(buffer.getError().message()).lower());
+  std::string problem;
+  std::optional<std::string> text = readWholeFile(file, problem);
+  if (!text) {
+    diags.error({file}, "cannot read the machine file: " + problem);
     return std::nullopt;
   }
-  return parseMachine((*buffer)->getBuffer(), file, diags);
+  return parseMachine(*text, file, diags);
 }

@@ -20,6 +20,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "facet/Machine/Machine.h"
+#include "facet/Support/ReadFile.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -286,16 +287,16 @@ void Loader::readBase(yaml::Node *value) {
   std::string path = beside.str().str();
   if (!isPlainName(*name) || !llvm::sys::fs::is_regular_file(path))
     path = findMachine(*name);
-  auto buffer = llvm::MemoryBuffer::getFile(path);
-  if (path.empty() || !buffer) {
+  std::string problem;
+  std::optional<std::string> text = readWholeFile(path, problem);
+  if (path.empty() || !text) {
     std::vector<std::string> names = machineNames();
     std::vector<llvm::StringRef> allowed(names.begin(), names.end());
     return error(value, "no machine is called '" + *name + "'" +
                             offer(*name, allowed));
   }
   unsigned before = diags.errorCount();
-  std::optional<Machine> base =
-      Loader((*buffer)->getBuffer(), path, diags, depth + 1).load();
+  std::optional<Machine> base = Loader(*text, path, diags, depth + 1).load();
   if (!base) {
     if (diags.errorCount() == before)
       error(value, "the base '" + *name + "' cannot be used");

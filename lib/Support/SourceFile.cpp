@@ -7,8 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "facet/Support/SourceFile.h"
+#include "facet/Support/ReadFile.h"
+
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
 
 using namespace facet;
 
@@ -20,18 +21,10 @@ std::optional<std::string> facet::readSourceFile(llvm::StringRef path,
     problem = "is a directory";
     return std::nullopt;
   }
-  auto buffer =
-      llvm::MemoryBuffer::getFileOrSTDIN(path, /*IsText=*/false, false);
-  if (!buffer) {
-    std::error_code code = buffer.getError();
-    problem = code == std::errc::no_such_file_or_directory ? "no such file"
-              : code == std::errc::permission_denied       ? "no permission"
-                                                           : code.message();
-    return std::nullopt;
-  }
-  if ((*buffer)->getBufferSize() > largestFile) {
+  std::optional<std::string> text = readWholeFile(path, problem);
+  if (text && text->size() > largestFile) {
     problem = "is larger than 1 GiB";
     return std::nullopt;
   }
-  return (*buffer)->getBuffer().str();
+  return text;
 }

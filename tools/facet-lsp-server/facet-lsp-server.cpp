@@ -7,9 +7,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "facet/InitAll.h"
+#include "facet/Support/Process.h"
+
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
 
 int main(int argc, char **argv) {
+  facet::meetLimits("facet-lsp-server");
   mlir::DialectRegistry registry;
   facet::registerAllDialects(registry);
   return mlir::failed(mlir::MlirLspServerMain(argc, argv, registry));

@@ -27,6 +27,7 @@ int sim::runAs(const Verb &verb, llvm::ArrayRef<llvm::StringRef> args) {
   if (!program)
     return report(diags);
   std::vector<uint8_t> bytes = writeProgram(*program);
-  (void)writeFile(files.output, llvm::toStringRef(bytes), diags);
+  (void)writeFile(files.output, llvm::toStringRef(bytes).str(), diags,
+                  files.files);
   return report(diags);
 }

@@ -35,6 +35,6 @@ int sim::runDis(const Verb &verb, llvm::ArrayRef<llvm::StringRef> args) {
     printWithSource(*program, files.files[0], os, diags);
   else
     disassemble(*program, os);
-  (void)writeFile(files.output, text, diags);
+  (void)writeFile(files.output, text, diags, files.files);
   return report(diags);
 }

@@ -121,6 +121,6 @@ int sim::runInfo(const Verb &verb, llvm::ArrayRef<llvm::StringRef> args) {
     os << llvm::formatv("{0:2}\n", toJson(*program, sections));
   else
     printText(os, *program, sections);
-  (void)writeFile(files.output, text, diags);
+  (void)writeFile(files.output, text, diags, files.files);
   return report(diags);
 }

@@ -168,17 +168,31 @@ static bool readInputs(const Program &program, const Files &files,
   for (size_t b = 0; b != program.buffers.size(); ++b) {
     if (files.in[b].empty())
       continue;
-    std::unique_ptr<llvm::MemoryBuffer> contents =
-        sim::openFile(files.in[b], diags);
+    std::optional<std::string> contents = sim::readFile(files.in[b], diags);
     if (!contents)
       continue;
-    auto bytes = sim::readBuffer(contents->getBuffer(), program.buffers[b]);
+    auto bytes = sim::readBuffer(*contents, program.buffers[b]);
     if (bytes)
       memory[b] = std::move(*bytes);
     else
       diags.error({files.in[b].str()}, llvm::toString(bytes.takeError()));
   }
   return !diags.hasErrors();
+}
+
+/// Over no input, except that what is given and written may go where it was.
+static void writeOutput(const Arguments &arguments, const Program &program,
+                        const Files &files,
+                        llvm::ArrayRef<std::vector<uint8_t>> memory, size_t b,
+                        Diagnostics &diags) {
+  llvm::SmallVector<StringRef> inputs = {arguments.program};
+  for (size_t other = 0; other != files.in.size(); ++other)
+    if (other != b && !files.in[other].empty())
+      inputs.push_back(files.in[other]);
+  std::string bytes;
+  llvm::raw_string_ostream os(bytes);
+  sim::writeBuffer(os, memory[b], program.buffers[b]);
+  (void)sim::writeFile(files.out[b], std::move(bytes), diags, inputs);
 }
 
 /// What was asked for, else one line: the time.
@@ -252,12 +266,7 @@ int sim::runRun(const Verb &verb, llvm::ArrayRef<StringRef> args) {
   if (result.ok())
     for (size_t b = 0; b != program->buffers.size(); ++b)
       if (!files.out[b].empty())
-        (void)writeFile(
-            files.out[b],
-            [&](llvm::raw_ostream &os) {
-              writeBuffer(os, memory[b], program->buffers[b]);
-            },
-            diags);
+        writeOutput(arguments, *program, files, memory, b, diags);
   std::optional<TimeResult> time;
   if (result.ok())
     time = timeForResults(*program, arguments.results);

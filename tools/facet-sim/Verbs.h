@@ -15,10 +15,8 @@
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 
-#include <memory>
 #include <optional>
 #include <string>
 
@@ -46,9 +44,7 @@ int runManual(const Verb &verb, llvm::ArrayRef<llvm::StringRef> args);
 /// Prints `facet-sim NAME: error: message` and the usage; returns 2.
 int usageError(const Verb &verb, const llvm::Twine &message);
 
-/// The bytes of a file, or of standard input for `-`. Nothing stands behind them.
-std::unique_ptr<llvm::MemoryBuffer> openFile(llvm::StringRef file,
-                                             Diagnostics &diags);
+/// The bytes of a file, or of standard input for `-`.
 std::optional<std::string> readFile(llvm::StringRef file, Diagnostics &diags);
 
 /// A program from a `.engine` file, or from text when it has no magic number.

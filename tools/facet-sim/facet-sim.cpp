@@ -9,11 +9,13 @@
 
 #include "facet/Isa/Assembler.h"
 #include "facet/Isa/Container.h"
+#include "facet/Support/Outputs.h"
+#include "facet/Support/Process.h"
+#include "facet/Support/ReadFile.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -51,26 +53,16 @@ int sim::usageError(const Verb &verb, const llvm::Twine &message) {
   return 2;
 }
 
-std::unique_ptr<llvm::MemoryBuffer> sim::openFile(StringRef file,
-                                                  Diagnostics &diags) {
+std::optional<std::string> sim::readFile(StringRef file, Diagnostics &diags) {
   if (file != "-" && llvm::sys::fs::is_directory(file)) {
     diags.error({file.str()}, "is a folder");
-    return nullptr;
-  }
-  auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(
-      file, /*IsText=*/false, /*RequiresNullTerminator=*/false);
-  if (buffer)
-    return std::move(*buffer);
-  diags.error({file.str()}, "cannot be read: " +
-                                StringRef(buffer.getError().message()).lower());
-  return nullptr;
-}
-
-std::optional<std::string> sim::readFile(StringRef file, Diagnostics &diags) {
-  std::unique_ptr<llvm::MemoryBuffer> buffer = openFile(file, diags);
-  if (!buffer)
     return std::nullopt;
-  return buffer->getBuffer().str();
+  }
+  std::string problem;
+  std::optional<std::string> bytes = readWholeFile(file, problem);
+  if (!bytes)
+    diags.error({file.str()}, "cannot be read: " + problem);
+  return bytes;
 }
 
 std::optional<Program> sim::readProgramOrText(StringRef file,
@@ -125,10 +117,7 @@ static void printHelp(llvm::raw_ostream &os) {
   os << "\nfacet-sim VERB --help says how a verb is used\n";
 }
 
-int main(int argc, char **argv) {
-  llvm::InitLLVM init(argc, argv);
-  setMachineExecutable(argv[0]);
-  llvm::SmallVector<StringRef> args(argv + 1, argv + argc);
+static int runVerb(llvm::ArrayRef<StringRef> args) {
   if (args.empty()) {
     printHelp(llvm::errs());
     return 2;
@@ -151,4 +140,17 @@ int main(int argc, char **argv) {
   llvm::errs() << "facet-sim: error: no verb is called '" << args[0] << "'\n";
   printHelp(llvm::errs());
   return 2;
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  meetLimits("facet-sim");
+  setMachineExecutable(argv[0]);
+  int code = runVerb(llvm::SmallVector<StringRef>(argv + 1, argv + argc));
+  std::error_code lost = finishStandardOutput();
+  if (!lost)
+    return code;
+  llvm::errs() << "facet-sim: error: cannot write to standard output: "
+               << StringRef(lost.message()).lower() << '\n';
+  return code ? code : 1;
 }

@@ -6,5 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "facet/Driver/Driver.h"
+#include "facet/Support/Process.h"
 
-int main(int argc, char **argv) { return facet::driverMain(argc, argv); }
+int main(int argc, char **argv) {
+  facet::meetLimits("facet");
+  return facet::driverMain(argc, argv);
+}

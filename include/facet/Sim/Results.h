@@ -49,11 +49,10 @@ void writeResults(const Program &program, llvm::StringRef file,
                   const ResultOptions &options, const RunResult &result,
                   const TimeResult *time, Diagnostics &diags);
 
-/// Writes a file whole or not at all; `-` is standard output.
-bool writeFile(llvm::StringRef file, llvm::StringRef bytes, Diagnostics &diags);
-bool writeFile(llvm::StringRef file,
-               llvm::function_ref<void(llvm::raw_ostream &)> write,
-               Diagnostics &diags);
+/// Writes a file whole or not at all, and over none of `inputs`; `-` is standard
+/// output.
+bool writeFile(llvm::StringRef file, std::string bytes, Diagnostics &diags,
+               llvm::ArrayRef<llvm::StringRef> inputs = {});
 
 } // namespace facet::sim
 

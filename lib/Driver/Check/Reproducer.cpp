@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Reproducer.h"
-#include "facet/Driver/Outputs.h"
+#include "facet/Support/Outputs.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "facet/Sim/Results.h"
+#include "facet/Support/Outputs.h"
 
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
@@ -102,23 +103,23 @@ TimeResult sim::timeForResults(const Program &program,
   return timeProgram(program, recorded);
 }
 
-bool sim::writeFile(StringRef file, StringRef bytes, Diagnostics &diags) {
-  return writeFile(file, [&](llvm::raw_ostream &os) { os << bytes; }, diags);
-}
-
-bool sim::writeFile(StringRef file,
-                    llvm::function_ref<void(llvm::raw_ostream &)> write,
-                    Diagnostics &diags) {
-  auto failed = llvm::writeToOutput(file, [&](llvm::raw_ostream &os) {
-    write(os);
-    return llvm::Error::success();
-  });
-  if (!failed)
-    return true;
-  diags.error({file.str()},
-              "cannot be written: " +
-                  StringRef(llvm::toString(std::move(failed))).lower());
-  return false;
+bool sim::writeFile(StringRef file, std::string bytes, Diagnostics &diags,
+                    llvm::ArrayRef<StringRef> inputs) {
+  for (StringRef input : inputs)
+    if (file != "-" && input != "-" && isSamePlace(file, input)) {
+      diags.error({file.str()}, "the output is one of the inputs");
+      return false;
+    }
+  Outputs outputs;
+  std::string *contents = outputs.add(file, {}, diags);
+  if (!contents)
+    return false;
+  *contents = std::move(bytes);
+  std::optional<Outputs::Failure> failure = outputs.tryCommit();
+  if (failure)
+    diags.error({file.str()}, "cannot be written: " +
+                                  StringRef(failure->code.message()).lower());
+  return !failure;
 }
 
 static void writeTrace(const Program &program, const ResultOptions &options,

@@ -6,16 +6,24 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FACET_DRIVER_OUTPUTS_H
-#define FACET_DRIVER_OUTPUTS_H
+#ifndef FACET_SUPPORT_OUTPUTS_H
+#define FACET_SUPPORT_OUTPUTS_H
 
 #include "facet/Support/Diagnostics.h"
 
 #include "llvm/ADT/ArrayRef.h"
 
 #include <deque>
+#include <optional>
+#include <system_error>
 
 namespace facet {
+
+/// Flushes standard output; what went wrong with it up to here, once.
+std::error_code finishStandardOutput();
+
+/// The same file on disk, or the same name of one that is not there yet.
+bool isSamePlace(llvm::StringRef a, llvm::StringRef b);
 
 class Outputs {
 public:
@@ -30,8 +38,15 @@ public:
                    Diagnostics &diagnostics, bool executable = false);
 
   /// Puts all contents in place. False, with an error, when one cannot be
-  /// written: then no target has changed, save for a failure of rename itself.
+  /// written: then no target has changed.
   bool commit(Diagnostics &diagnostics);
+
+  struct Failure {
+    std::string path;
+    std::error_code code;
+  };
+  /// The same for who has other words for it.
+  std::optional<Failure> tryCommit();
 
 private:
   struct File {
@@ -45,4 +60,4 @@ private:
 
 } // namespace facet
 
-#endif // FACET_DRIVER_OUTPUTS_H
+#endif // FACET_SUPPORT_OUTPUTS_H
