@@ -10,8 +10,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "facet/Import/Import.h"
+#include "MlirDiagnostics.h"
 #include "Sources.h"
 #include "facet/Frontend/Frontend.h"
+#include "facet/Import/ImportLinalg.h"
 #include "facet/Support/Outputs.h"
 
 #include "llvm/Support/raw_ostream.h"
@@ -25,7 +27,8 @@ ExitCode facet::runImport(Invocation &invocation) {
   Diagnostics &diagnostics = invocation.diagnostics;
   if (line.inputs().empty()) {
     diagnostics.error(
-        {}, "nothing to import; give a .onnx file or --einsum=ij,jk->ik");
+        {},
+        "nothing to import; give a .onnx or .mlir file or --einsum=ij,jk->ik");
     return ExitCode::Usage;
   }
   if (line.inputs().size() > 1) {
@@ -43,9 +46,24 @@ ExitCode facet::runImport(Invocation &invocation) {
   } else if (*kind == InputKind::Onnx) {
     if (std::optional<std::string> bytes = readInput(input, diagnostics))
       text = importOnnx(inputName(input, line), *bytes, diagnostics);
+  } else if (*kind == InputKind::Mlir) {
+    std::optional<std::string> module = readInput(input, diagnostics);
+    std::unique_ptr<mlir::MLIRContext> context = makeContext();
+    MlirDiagnostics bridge(context.get(), diagnostics);
+    mlir::OwningOpRef<mlir::ModuleOp> parsed;
+    if (module)
+      parsed = parseMlir(inputName(input, line), std::move(*module), *context,
+                         diagnostics);
+    if (parsed && hasTensorFunctions(*parsed))
+      text = importLinalg(*parsed);
+    else if (parsed)
+      diagnostics.error({input},
+                        "there is no function on tensors to import; the "
+                        "other subcommands read this file as it is");
   } else {
-    diagnostics.error({input}, "import takes .onnx files and --einsum=FORMULA; "
-                               "the other subcommands read this one as it is");
+    diagnostics.error(
+        {input}, "import takes .onnx and .mlir files and --einsum=FORMULA; "
+                 "the other subcommands read this one as it is");
   }
   if (!text)
     return ExitCode::Rejected;

@@ -22,8 +22,8 @@ def bench : SubCommand<"bench", "measure one kernel against what this machine ca
 def explain : SubCommand<"explain", "say how kernels are computed, why, and how long it should take",
                          "facet explain [options] FILE...">;
 def fmt : SubCommand<"fmt", "format kernel source", "facet fmt [options] FILE...">;
-def import : SubCommand<"import", "turn an ONNX model or an einsum formula into kernel source",
-                        "facet import [options] FILE.onnx | --einsum=FORMULA">;
+def import : SubCommand<"import", "turn ONNX, linalg on tensors or an einsum formula into kernel source",
+                        "facet import [options] FILE.onnx | FILE.mlir | --einsum=FORMULA">;
 def targets : SubCommand<"targets", "list the targets that work here, or print a machine's file",
                          "facet targets [options] [MACHINE]">;
 def print_config : SubCommand<"print-config", "say how this facet was built and where its files are",

@@ -20,6 +20,7 @@
 #include "facet/Frontend/EmitKernel.h"
 #include "facet/Frontend/Frontend.h"
 #include "facet/Import/Import.h"
+#include "facet/Import/ImportLinalg.h"
 #include "facet/Pipelines/Pipelines.h"
 
 #include "mlir/Dialect/DLTI/DLTI.h"
@@ -209,15 +210,33 @@ static bool refuseDeepNesting(StringRef name, StringRef text,
   return false;
 }
 
+OwningOpRef<ModuleOp> facet::parseMlir(StringRef name, std::string text,
+                                       MLIRContext &context,
+                                       Diagnostics &diagnostics) {
+  StringRef kept = diagnostics.addBuffer(name, std::move(text));
+  if (!kept.starts_with("ML\xefR") && // bytecode
+      refuseDeepNesting(name, kept, diagnostics))
+    return {};
+  // What only imports need costs time to load, so it waits for its name.
+  if (kept.contains("linalg")) {
+    DialectRegistry registry;
+    registerImportDialects(registry);
+    context.appendDialectRegistry(registry);
+    context.loadAllAvailableDialects();
+  }
+  return parseSourceString<ModuleOp>(kept, ParserConfig(&context), name);
+}
+
 void Loader::addMlir(StringRef name, std::string text) {
-  StringRef kept = invocation.diagnostics.addBuffer(name, std::move(text));
-  if (refuseDeepNesting(name, kept, invocation.diagnostics))
-    return;
-  ParserConfig config(&context);
   OwningOpRef<ModuleOp> module =
-      parseSourceString<ModuleOp>(kept, config, name);
+      parseMlir(name, std::move(text), context, invocation.diagnostics);
   if (!module)
     return;
+  if (hasTensorFunctions(*module)) {
+    if (std::optional<std::string> source = importLinalg(*module))
+      addFacet("imported.facet", std::move(*source));
+    return;
+  }
   for (auto kernel : module->getOps<kernel::FuncOp>())
     fixSizes(kernel);
   append(*module);

@@ -37,6 +37,12 @@ std::optional<llvm::StringRef> einsumOf(llvm::StringRef input);
 /// The kind of `input` by -x or its suffix; an error when neither says.
 std::optional<InputKind> kindOf(llvm::StringRef input, Invocation &invocation);
 
+/// The module of an .mlir text or bytecode, with errors when it cannot be read.
+mlir::OwningOpRef<mlir::ModuleOp> parseMlir(llvm::StringRef name,
+                                            std::string text,
+                                            mlir::MLIRContext &context,
+                                            Diagnostics &diagnostics);
+
 /// A context that can read and print every stage; made without threads.
 std::unique_ptr<mlir::MLIRContext> makeContext();
 

@@ -70,6 +70,7 @@ public:
   std::string name(llvm::StringRef wish);
   /// The same for a size: one wish always gives one name.
   std::string size(llvm::StringRef wish);
+  size_t sizeCount() const { return sizes.size(); }
 
   Value argument(llvm::StringRef wish, ScalarType type,
                  std::vector<std::string> axes, bool isConst);

@@ -192,7 +192,8 @@ static Value clip(const Node &node) {
     if (node.has(i))
       values.push_back(node.operand(i));
     else if (given && !isFloat(x.type))
-      node.refuse("bounds by attributes are floats, the operand is " + spelling(x.type));
+      node.refuse("bounds by attributes are floats, the operand is " +
+                  spelling(x.type));
     else if (given)
       values.push_back(KernelText::literal(
           written(node.number(attribute, 0), x.type), x.type));

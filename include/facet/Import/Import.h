@@ -34,7 +34,8 @@ std::optional<std::string> importEinsum(llvm::StringRef file,
 /// Inputs become arguments, constants of more than one element `const` arguments behind
 /// them, outputs results. `bytes` is the file's content; a node outside the subset is
 /// refused by number, op and name. docs/Import.md has the list.
-std::optional<std::string> importOnnx(llvm::StringRef file, llvm::StringRef bytes,
+std::optional<std::string> importOnnx(llvm::StringRef file,
+                                      llvm::StringRef bytes,
                                       Diagnostics &diagnostics);
 
 } // namespace facet

@@ -1,0 +1,295 @@
+//===- LinalgBody.cpp - the scalar code of a structured op ----------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//   %0 = arith.mulf %a, %b : f32
+//   %1 = math.exp %0 : f32          becomes   exp(x[m, k] * w[k, n])
+//
+// The language reads storage types as f32 or i32, so extensions from them are nothing and
+// arithmetic in them is rounded or wrapped by a conversion.
+//
+//===----------------------------------------------------------------------===//
+
+#include "LinalgBody.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace facet;
+using namespace facet::import;
+using import::Text;
+
+std::optional<ScalarType> facet::import::scalarType(Type type) {
+  return llvm::TypeSwitch<Type, std::optional<ScalarType>>(type)
+      .Case([](Float32Type) { return ScalarType::F32; })
+      .Case([](Float64Type) { return ScalarType::F64; })
+      .Case([](Float16Type) { return ScalarType::F16; })
+      .Case([](BFloat16Type) { return ScalarType::BF16; })
+      .Case([](Float8E4M3Type) { return ScalarType::F8E4M3; })
+      .Case([](Float8E4M3FNType) { return ScalarType::F8E4M3FN; })
+      .Case([](Float8E5M2Type) { return ScalarType::F8E5M2; })
+      .Case([](IndexType) { return ScalarType::I64; })
+      .Case([](IntegerType integer) -> std::optional<ScalarType> {
+        bool isUnsigned = integer.isUnsigned();
+        switch (integer.getWidth()) {
+        case 1:
+          return ScalarType::Bool;
+        case 4:
+          return isUnsigned ? ScalarType::U4 : ScalarType::I4;
+        case 8:
+          return isUnsigned ? ScalarType::U8 : ScalarType::I8;
+        case 16:
+          return isUnsigned ? std::nullopt : std::optional(ScalarType::I16);
+        case 32:
+          return isUnsigned ? std::nullopt : std::optional(ScalarType::I32);
+        case 64:
+          return isUnsigned ? std::nullopt : std::optional(ScalarType::I64);
+        default:
+          return std::nullopt;
+        }
+      })
+      .Default(std::nullopt);
+}
+
+static StringRef binaryOf(Operation *op) {
+  return llvm::TypeSwitch<Operation *, StringRef>(op)
+      .Case<arith::AddFOp, arith::AddIOp>([](auto) { return "+"; })
+      .Case<arith::SubFOp, arith::SubIOp>([](auto) { return "-"; })
+      .Case<arith::MulFOp, arith::MulIOp>([](auto) { return "*"; })
+      .Case<arith::DivFOp>([](auto) { return "/"; })
+      .Default(StringRef());
+}
+
+static StringRef functionOf(Operation *op) {
+  return llvm::TypeSwitch<Operation *, StringRef>(op)
+      .Case<arith::MaximumFOp, arith::MaxSIOp>([](auto) { return "max"; })
+      .Case<arith::MinimumFOp, arith::MinSIOp>([](auto) { return "min"; })
+      .Case<arith::SelectOp>([](auto) { return "where"; })
+      .Case<math::ExpOp>([](auto) { return "exp"; })
+      .Case<math::LogOp>([](auto) { return "log"; })
+      .Case<math::SqrtOp>([](auto) { return "sqrt"; })
+      .Case<math::RsqrtOp>([](auto) { return "rsqrt"; })
+      .Case<math::TanhOp>([](auto) { return "tanh"; })
+      .Case<math::ErfOp>([](auto) { return "erf"; })
+      .Case<math::AbsFOp, math::AbsIOp>([](auto) { return "abs"; })
+      .Case<math::FloorOp>([](auto) { return "floor"; })
+      .Case<math::CeilOp>([](auto) { return "ceil"; })
+      .Case<math::RoundEvenOp>([](auto) { return "round"; })
+      .Default(StringRef());
+}
+
+/// What a comparison is called, or nothing: those that hold for NaN have no word but !=.
+static StringRef comparisonOf(Operation *op) {
+  if (auto compare = dyn_cast<arith::CmpFOp>(op))
+    switch (compare.getPredicate()) {
+    case arith::CmpFPredicate::OEQ:
+      return "==";
+    case arith::CmpFPredicate::OLT:
+      return "<";
+    case arith::CmpFPredicate::OLE:
+      return "<=";
+    case arith::CmpFPredicate::OGT:
+      return ">";
+    case arith::CmpFPredicate::OGE:
+      return ">=";
+    case arith::CmpFPredicate::UNE:
+      return "!=";
+    default:
+      return "";
+    }
+  if (auto compare = dyn_cast<arith::CmpIOp>(op))
+    switch (compare.getPredicate()) {
+    case arith::CmpIPredicate::eq:
+      return "==";
+    case arith::CmpIPredicate::ne:
+      return "!=";
+    case arith::CmpIPredicate::slt:
+      return "<";
+    case arith::CmpIPredicate::sle:
+      return "<=";
+    case arith::CmpIPredicate::sgt:
+      return ">";
+    case arith::CmpIPredicate::sge:
+      return ">=";
+    default:
+      return "";
+    }
+  return "";
+}
+
+static bool isBool(mlir::Value value) { return value.getType().isInteger(1); }
+
+/// `!x` is written as x ^ true.
+static bool isNegation(Operation *op) {
+  APInt constant;
+  return isa<arith::XOrIOp>(op) && isBool(op->getResult(0)) &&
+         matchPattern(op->getOperand(1), m_ConstantInt(&constant)) &&
+         constant.isOne();
+}
+
+static bool isKnown(Operation *op) {
+  for (Type type : op->getResultTypes())
+    if (!scalarType(type))
+      return false;
+  if (isa<arith::CmpFOp, arith::CmpIOp>(op))
+    return !comparisonOf(op).empty() && !isBool(op->getOperand(0));
+  if (isa<arith::AndIOp, arith::OrIOp>(op))
+    return isBool(op->getResult(0));
+  if (isa<arith::UIToFPOp>(op))
+    return isBool(op->getOperand(0));
+  if (isa<arith::SIToFPOp, arith::ExtSIOp>(op) && isBool(op->getOperand(0)))
+    return false; // true would be -1
+  if (isa<arith::TruncIOp>(op) && isBool(op->getResult(0)))
+    return false; // the lowest bit
+  if (isa<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op) &&
+      isBool(op->getResult(0)))
+    return false;
+  return !binaryOf(op).empty() || !functionOf(op).empty() || isNegation(op) ||
+         isa<arith::ConstantOp, arith::NegFOp, arith::ExtFOp, arith::TruncFOp,
+             arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp, arith::SIToFPOp,
+             arith::FPToSIOp, arith::IndexCastOp, math::FmaOp, linalg::IndexOp>(
+             op);
+}
+
+bool facet::import::isExpression(mlir::Value yielded, Block *block) {
+  SmallVector<mlir::Value> work = {yielded};
+  llvm::DenseSet<mlir::Value> seen;
+  while (!work.empty()) {
+    mlir::Value value = work.pop_back_val();
+    Operation *op = value.getDefiningOp();
+    if (!op || !seen.insert(value).second)
+      continue;
+    if (op->getBlock() != block && !isa<arith::ConstantOp>(op)) {
+      op->emitError("a number computed outside the structured op that uses it "
+                    "is not known here; pass it as an argument");
+      return false;
+    }
+    if (!isKnown(op)) {
+      op->emitError("'") << op->getName()
+                         << "' has no expression in the language here";
+      return false;
+    }
+    llvm::append_range(work, op->getOperands());
+  }
+  // An expression is a tree: what is used many times is written many times.
+  std::function<int(mlir::Value, int)> count = [&](mlir::Value value,
+                                                   int limit) -> int {
+    Operation *op = value.getDefiningOp();
+    int size = 1;
+    if (op)
+      for (mlir::Value operand : op->getOperands())
+        if (size < limit)
+          size += count(operand, limit - size);
+    return size;
+  };
+  constexpr int most = 400;
+  if (count(yielded, most) < most)
+    return true;
+  yielded.getDefiningOp()->emitError("its expression has more than ")
+      << most << " operations";
+  return false;
+}
+
+Text facet::import::literalText(Attribute attribute) {
+  if (auto real = dyn_cast<FloatAttr>(attribute)) {
+    APFloat value = real.getValue();
+    if (value.isNaN())
+      return number("nan");
+    if (value.isInfinity())
+      return number(value.isNegative() ? "-inf" : "inf");
+    SmallString<32> text;
+    value.toString(text, /*FormatPrecision=*/0, /*FormatMaxPadding=*/3,
+                   /*TruncateZero=*/false);
+    std::string written = text.str().str();
+    for (char &c : written)
+      c = c == 'E' ? 'e' : c;
+    if (size_t plus = written.find("e+"); plus != std::string::npos)
+      written.erase(plus + 1, 1);
+    if (written.find_first_of(".e") == std::string::npos)
+      written += ".0";
+    return number(written);
+  }
+  if (auto flag = dyn_cast<BoolAttr>(attribute))
+    return number(flag.getValue() ? "true" : "false");
+  return number(
+      std::to_string(cast<IntegerAttr>(attribute).getValue().getSExtValue()));
+}
+
+Text facet::import::expression(mlir::Value value,
+                               const llvm::DenseMap<mlir::Value, Text> &known,
+                               const Subscripts &indices) {
+  if (auto found = known.find(value); found != known.end())
+    return found->second;
+  Operation *op = value.getDefiningOp();
+  auto operand = [&](unsigned i) {
+    return expression(op->getOperand(i), known, indices);
+  };
+  ScalarType type = *scalarType(value.getType());
+  // What is computed in a storage type is rounded or wrapped to it.
+  auto fitted = [&](Text text) {
+    return arithmeticType(type) == type ? text : convert(type, text);
+  };
+  if (auto literal = dyn_cast<arith::ConstantOp>(op))
+    return literalText(literal.getValue());
+  if (auto index = dyn_cast<linalg::IndexOp>(op))
+    return Text{indices[index.getDim()], Binding::Primary, {}};
+  if (StringRef word = binaryOf(op); !word.empty())
+    return fitted(binary(word, operand(0), operand(1)));
+  if (StringRef word = comparisonOf(op); !word.empty())
+    return binary(word, operand(0), operand(1));
+  if (StringRef word = functionOf(op); !word.empty()) {
+    SmallVector<Text> operands;
+    for (unsigned i = 0; i != op->getNumOperands(); ++i)
+      operands.push_back(operand(i));
+    Text text = call(word, operands);
+    return isa<math::ExpOp, math::LogOp, math::SqrtOp, math::RsqrtOp,
+               math::TanhOp, math::ErfOp, math::AbsIOp>(op)
+               ? fitted(text)
+               : text;
+  }
+  if (isNegation(op))
+    return unary("!", operand(0));
+  return llvm::TypeSwitch<Operation *, Text>(op)
+      .Case([&](arith::NegFOp) { return unary("-", operand(0)); })
+      .Case([&](arith::AndIOp) { return binary("&&", operand(0), operand(1)); })
+      .Case([&](arith::OrIOp) { return binary("||", operand(0), operand(1)); })
+      .Case([&](math::FmaOp) {
+        return fitted(
+            binary("+", binary("*", operand(0), operand(1)), operand(2)));
+      })
+      .Case([&](arith::ExtUIOp) {
+        // Signed codes are read; what an unsigned one means is 2^bits more where they are negative.
+        Type from = op->getOperand(0).getType();
+        Text text = operand(0);
+        if (isBool(op->getOperand(0)) || from.isUnsignedInteger())
+          return convert(type, text);
+        std::string span = std::to_string(
+            int64_t(1) << std::min(from.getIntOrFloatBitWidth(), 32u));
+        Text wide = type == ScalarType::I64 ? convert(type, text) : text;
+        return call("where", {binary("<", wide, number("0")),
+                              binary("+", wide, number(span)), wide});
+      })
+      .Case([&](arith::FPToSIOp) {
+        Text x = operand(0);
+        Text whole = call("where", {binary("<", x, number("0.0")),
+                                    call("ceil", {x}), call("floor", {x})});
+        return call((spelling(type) + ".sat").str(), {whole});
+      })
+      .Default([&](Operation *cast) {
+        // Extensions, truncations and conversions.
+        ScalarType from = *scalarType(cast->getOperand(0).getType());
+        Text text = operand(0);
+        bool narrows = isa<arith::TruncFOp, arith::TruncIOp>(cast);
+        if (!narrows && arithmeticType(from) == arithmeticType(type))
+          return text;
+        if (isFloat(type) && !isFloat(from) && arithmeticType(type) != type)
+          text = convert(ScalarType::F32, text);
+        return convert(type, text);
+      });
+}
