@@ -49,6 +49,7 @@ CASES = [
     ("batched", "batched", "trn2", dict(B=16, M=1024, N=1024, K=64), 1.35),
     ("batched", "batched", "trn2", dict(B=64, M=128, N=128, K=128), 1.6),
     ("epilogue", "linear", "trn2", dict(M=4096, N=4096, K=4096), 1.03),
+    ("integers", "qlinear", "trn2", dict(M=4096, N=4096, K=4096), 1.25),
     ("size", "tn", "trn2", dict(M=16384, N=16384, K=16384), None),
 ]
 # kernel, machine, sizes, bar: microseconds from the first instruction to the last write; or a share of the case before
@@ -66,7 +67,7 @@ TUTORIAL = [
     ("free", 22.07, 28.41, 0.20),
     (None, 6.97, 28.30, 0.03),
 ]
-BYTES = {"tn32": (4, 4), "tn8": (1, 2)}
+BYTES = {"tn32": (4, 4), "tn8": (1, 2), "qlinear": (1, 1)}
 
 
 def machine_of(name):

@@ -14,7 +14,7 @@
 #include "facet/Dialect/Kernel/IR/Operations.h"
 #include "facet/Dialect/Kernel/IR/Plan.h"
 #include "facet/Driver/CommandLine.h"
-#include "facet/Planner/Engine/Planner.h"
+#include "facet/Pipelines/Engine.h"
 
 using namespace mlir;
 using namespace facet;
@@ -127,7 +127,7 @@ kernel::PlanAttrInterface facet::planForEngine(kernel::FuncOp kernel,
                                                const Machine &machine,
                                                const Sources &sources,
                                                Diagnostics &diagnostics) {
-  FailureOr<engine::PlanAttr> plan = engine::planKernel(kernel, machine);
+  FailureOr<engine::PlanAttr> plan = planThatFits(kernel, machine);
   if (failed(plan))
     return nullptr;
   return finishPlan(cast<kernel::PlanAttrInterface>(*plan), kernel, &machine,

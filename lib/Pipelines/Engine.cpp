@@ -27,14 +27,62 @@ FailureOr<kernel::FuncOp> facet::simplifyForEngine(kernel::FuncOp kernel) {
     return failure();
   kernel = module.lookupSymbol<kernel::FuncOp>(name);
   engine::separateFactors(kernel);
+  // What is left of a sum of integers merges with the map that reads it.
+  if (engine::separateIntegers(kernel)) {
+    PassManager again(module.getContext());
+    again.nest<kernel::FuncOp>().addPass(kernel::createSimplifyKernelPass());
+    if (failed(again.run(module)))
+      return failure();
+    kernel = module.lookupSymbol<kernel::FuncOp>(name);
+  }
+  engine::hoistTerms(kernel);
   return kernel;
+}
+
+/// How much room the program of `plan` lacks; nullopt: it does not fit. What cannot be
+/// lowered at all is not its fault.
+static std::optional<double>
+lackOf(kernel::FuncOp kernel, engine::PlanAttr plan, const Machine &machine) {
+  ScopedDiagnosticHandler quiet(kernel.getContext(),
+                                [](mlir::Diagnostic &) { return success(); });
+  FailureOr<engine::ProgramOp> program =
+      convertKernelToEngine(kernel, plan, machine);
+  if (failed(program))
+    return 0;
+  FailureOr<double> lack = lackOfRoom(*program, machine);
+  program->erase();
+  return succeeded(lack) ? std::optional(*lack) : std::nullopt;
+}
+
+FailureOr<engine::PlanAttr> facet::planThatFits(kernel::FuncOp kernel,
+                                                const Machine &machine) {
+  FailureOr<engine::PlanAttr> best = engine::planKernel(kernel, machine);
+  if (failed(best))
+    return best;
+  std::optional<double> least = lackOf(kernel, *best, machine);
+  for (const engine::PlanLimits &limits : engine::planLimits().drop_front()) {
+    if (least && *least < brokenPipeline)
+      break;
+    ScopedDiagnosticHandler quiet(kernel.getContext(),
+                                  [](mlir::Diagnostic &) { return success(); });
+    FailureOr<engine::PlanAttr> plan =
+        engine::planKernel(kernel, machine, limits);
+    if (failed(plan))
+      continue;
+    std::optional<double> lack = lackOf(kernel, *plan, machine);
+    if (!lack || (least && *lack >= *least))
+      continue;
+    best = plan;
+    least = lack;
+  }
+  return best; // or, where none fits, its program says what it does not find
 }
 
 static engine::PlanAttr planFor(kernel::FuncOp kernel, const Machine &machine,
                                 EnginePlanFunction plan) {
   if (plan)
     return cast_or_null<engine::PlanAttr>(Attribute(plan(kernel)));
-  FailureOr<engine::PlanAttr> own = engine::planKernel(kernel, machine);
+  FailureOr<engine::PlanAttr> own = planThatFits(kernel, machine);
   return succeeded(own) ? *own : engine::PlanAttr();
 }
 

@@ -14,6 +14,15 @@ namespace engine {
 /// Gives each factor of a sum of products that is computed, and for fewer indices than
 /// the product has, a map of its own in front of the sum. Before a plan is made.
 void separateFactors(kernel::FuncOp kernel);
+
+/// Rewrites sums of products of narrow integers as the array makes them: zero points
+/// leave the sum, factors become bf16 where no transfer can turn or widen them. Sizes
+/// must be fixed. The values are the same, modulo 2^32. Whether there were any.
+bool separateIntegers(kernel::FuncOp kernel);
+
+/// Gives what is computed behind a long sum of integers for fewer indices than the sum
+/// has a map of its own. Sizes must be fixed.
+void hoistTerms(kernel::FuncOp kernel);
 } // namespace engine
 
 /// Emits an engine.program of the kernel's name behind `kernel`, whose sizes are all

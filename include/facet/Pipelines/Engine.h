@@ -7,6 +7,7 @@
 #include "facet/Dialect/Engine/IR/Engine.h"
 #include "facet/Dialect/Kernel/IR/Plan.h"
 #include "facet/Machine/Machine.h"
+#include "facet/Planner/Engine/Planner.h"
 
 namespace facet {
 
@@ -16,6 +17,12 @@ using EnginePlanFunction =
 
 /// Simplifies `kernel`, which is replaced, to what a plan is made for.
 llvm::FailureOr<kernel::FuncOp> simplifyForEngine(kernel::FuncOp kernel);
+
+/// The planner's choices for a simplified kernel whose sizes are fixed, such that what
+/// stands beside the sums of products finds room as well: where the program of a plan
+/// does not fit the machine, a plan with tighter limits is made.
+llvm::FailureOr<engine::PlanAttr> planThatFits(kernel::FuncOp kernel,
+                                               const Machine &machine);
 
 /// Puts an engine.program in the place of `kernel`, whose sizes are all fixed to one
 /// number each. Without `plan` the planner's is taken. Errors go to the module's

@@ -21,6 +21,12 @@ namespace facet {
 llvm::FailureOr<Program> emitEngine(engine::ProgramOp program,
                                     const Machine &machine);
 
+/// How much of what its rings ask for the program does not get: 0 is all of it, from
+/// `brokenPipeline` on engines wait for each other. Errors as emitEngine's.
+llvm::FailureOr<double> lackOfRoom(engine::ProgramOp program,
+                                   const Machine &machine);
+constexpr double brokenPipeline = 4;
+
 } // namespace facet
 
 #endif // FACET_TARGET_EMITENGINE_H

@@ -32,7 +32,8 @@ void ContractionStage::load(Operand &operand, const Span &span,
   // that the first groups of both arrive together. Results are stored by scalar: its
   // transfers begin sooner, and the last of them ends the program.
   bool apart = plan.getStays() && &operand == outer;
-  QueueKind queue = apart ? QueueKind::Gpsimd : QueueKind::Sync;
+  // Where gpsimd adds parts, sync brings everything.
+  QueueKind queue = apart && !inParts() ? QueueKind::Gpsimd : QueueKind::Sync;
   NamedAttribute ring = lowering.builder.getNamedAttr(
       "ring", lowering.builder.getI32IntegerAttr(apart ? 1 : 0));
   bool transposes = plan.getLoad(operand.side) == Load::Transpose;

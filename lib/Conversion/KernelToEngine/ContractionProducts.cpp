@@ -162,6 +162,8 @@ ContractionStage::passesOf(int64_t group) const {
 }
 
 void ContractionStage::multiplyGroup(int64_t group, const Block &block) {
+  if (inParts())
+    return multiplyParts(group, block);
   SmallVector<Pass> passes = passesOf(group);
   int64_t unroll = plan.getUnroll(), count = passes.size();
   int64_t units = isBatched() ? batchSize : tilesIn(rows, block.rows);

@@ -22,19 +22,21 @@ using namespace facet::engine;
 void ContractionStage::finishBlock(ArrayRef<SumTile> tiles) {
   if (!body)
     return copyTiles(tiles);
-  for (const SumTile &tile : tiles) {
-    computeTile(tile);
+  for (auto [i, tile] : llvm::enumerate(tiles)) {
+    computeTile(tile, runOf(i, tiles));
     store(exits.front().ring, tile);
   }
 }
 
-void ContractionStage::computeTile(const SumTile &tile) {
-  Value slot = lowering.view(lowering.wait(sums), 0,
+void ContractionStage::computeTile(const SumTile &tile, TileBody::Run run) {
+  RingOp ring = inParts() ? totals : sums;
+  Value slot = lowering.view(lowering.wait(ring), 0,
                              {tile.rows.size, tile.columns.size});
   llvm::SmallDenseMap<unsigned, Value> given = {
       {contraction.epilogue->sumsInput, slot}};
-  body->emit(tile.rows, tile.columns, at, given, exits.front().ring);
-  lowering.release(sums);
+  body->emit(tile.rows, tile.columns, at, given, exits.front().ring,
+             /*otherwise=*/0, run);
+  lowering.release(ring);
 }
 
 void ContractionStage::copyTiles(ArrayRef<SumTile> tiles) {
@@ -83,7 +85,8 @@ void ContractionStage::copyTiles(ArrayRef<SumTile> tiles) {
 
 /// Stores the tiles of the next slot of `ring`; neighbours that are alike leave in one
 /// transfer.
-void ContractionStage::store(RingOp ring, ArrayRef<SumTile> tiles) {
+void ContractionStage::store(RingOp ring, ArrayRef<SumTile> tiles,
+                             QueueKind queue) {
   Home home = lowering.homeOfResult(result);
   int64_t rowStride = rows.iterator ? home.strides[*rows.iterator] : 0;
   int64_t columnStride = columns.iterator ? home.strides[*columns.iterator] : 1;
@@ -91,7 +94,7 @@ void ContractionStage::store(RingOp ring, ArrayRef<SumTile> tiles) {
   auto transfer = [&](const Linear &to, ArrayRef<int64_t> shape, int64_t perRow,
                       ArrayRef<int64_t> steps, int64_t from) {
     lowering.issue(
-        QueueKind::Scalar, "dma_copy",
+        queue, "dma_copy",
         {{"dst", lowering.hbmView(home.buffer, to, shape, perRow, steps)},
          {"src", lowering.view(slot, from, shape, {columns.tile, 1})}},
         {lowering.builder.getNamedAttr("ring",

@@ -83,16 +83,16 @@ LogicalResult ContractionStage::prepare() {
   Type f32 = lowering.builder.getF32Type();
   Type element = lowering.storedType(
       cast<RankedTensorType>(result->getResult(0).getType()).getElementType());
-  bool isCopied = contraction.isOnlyRounded();
-  int64_t together = isCopied ? plan.getStoreTiles() : 1;
+  int64_t together = isCopied() ? plan.getStoreTiles() : 1;
   auto exitRing = [&] {
     return lowering.ring(
         "out", plan.getResultSlots(),
         lowering.tileType({rows.tile, together * pack() * columns.tile},
                           element, Memory::Sbuf));
   };
-  exits.push_back({plan.getEvict(), exitRing()});
-  if (isCopied && plan.getScalarTiles() && plan.getEvict() != QueueKind::Scalar)
+  if (!isCopied() || !inParts())
+    exits.push_back({plan.getEvict(), exitRing()});
+  if (scalarHelps())
     exits.push_back({QueueKind::Scalar, exitRing()});
   // Each engine that empties PSUM has a ring of its own, so that neither waits for
   // the other.
@@ -102,7 +102,7 @@ LogicalResult ContractionStage::prepare() {
                                            f32, Memory::Psum));
   };
   int64_t scalarSlots = 0;
-  if (exits.size() > 1) {
+  if (scalarHelps()) {
     int64_t tiles = isBatched() ? llvm::divideCeil(plan.getBatchBlock(), pack())
                                 : plan.getRowTiles() * plan.getColumnTiles();
     scalarSlots = std::max(plan.getScalarTiles(),
@@ -110,14 +110,22 @@ LogicalResult ContractionStage::prepare() {
     scalarSums = sumsRing(scalarSlots);
   }
   sums = sumsRing(plan.getSumSlots() - scalarSlots);
-  if (isCopied)
+  if (inParts())
+    prepareParts();
+  if (isCopied())
     return success();
   // Inputs of the map are loaded ahead for a block.
   int64_t ahead = 2 * plan.getRowTiles() * plan.getColumnTiles();
   body.emplace(lowering, result, rows.iterator, columns.iterator, rows.tile,
                columns.tile, std::max<int64_t>(3, ahead));
-  body->give(contraction.epilogue->sumsInput, plan.getEvict());
-  return body->prepare();
+  body->give(contraction.epilogue->sumsInput,
+             inParts() ? QueueKind::Vector : plan.getEvict());
+  if (plan.getColumnTiles() == 1 && plan.getRowTiles() > 1)
+    body->shareRows();
+  if (failed(body->prepare()))
+    return failure();
+  hasStart = inParts() && body->splitStart(contraction.epilogue->sumsInput);
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -145,17 +153,23 @@ void ContractionStage::emitBlock(const Span &rowSpan, const Span &columnSpan,
   }
   // What the map reads beside the sums is loaded before the block's operands, so
   // that the loads of the next block need not wait for the map.
-  for (const SumTile &tile : tiles) {
+  for (auto [i, tile] : llvm::enumerate(tiles)) {
     if (body)
-      body->load(tile.rows, tile.columns, at);
-    sumTiles.push_back(lowering.acquire(sumsOf(sumTiles.size())));
+      body->load(tile.rows, tile.columns, at, runOf(i, tiles));
+    if (!inParts())
+      sumTiles.push_back(lowering.acquire(sumsOf(sumTiles.size())));
   }
+  if (inParts())
+    beginTotals(tiles);
   multiplyOuter(0, rowSpan, columnSpan, kept, sumTiles);
   bool looped = llvm::any_of(problem.outerExtents,
                              [](int64_t trips) { return trips > 1; });
   for (size_t i = 0; looped && i < sumTiles.size(); ++i)
     lowering.commit(sumsOf(i));
-  finishBlock(tiles);
+  if (inParts())
+    finishTotals(tiles);
+  else
+    finishBlock(tiles);
 }
 
 void ContractionStage::emitBlocks() {

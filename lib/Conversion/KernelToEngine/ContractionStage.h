@@ -3,8 +3,8 @@
 //
 // One stage, by its plan. ContractionStage.cpp has the loops over blocks and what
 // follows the sums, ContractionLoads.cpp what brings the factors in,
-// ContractionProducts.cpp what multiplies them, ContractionResults.cpp what follows the
-// sums.
+// ContractionProducts.cpp what multiplies them, ContractionIntegers.cpp what adds sums
+// of parts of k, ContractionResults.cpp what follows the sums.
 //
 //===----------------------------------------------------------------------===//
 
@@ -78,6 +78,17 @@ private:
   void emitBlock(const Span &rows, const Span &columns,
                  llvm::ArrayRef<mlir::Value> kept);
 
+  // ContractionIntegers.cpp
+  void prepareParts();
+  void beginTotals(llvm::ArrayRef<SumTile> tiles);
+  void clearTotals();
+  void takePart(int64_t tile);
+  void addPart(int64_t tile);
+  void finishTotals(llvm::ArrayRef<SumTile> tiles);
+  void multiplySteps(const Linear &at, int64_t step, int64_t count, bool opens,
+                     bool closes, Block block);
+  void multiplyParts(int64_t group, const Block &block);
+
   // ContractionResults.cpp
   /// An engine that copies sums out of PSUM, and what it fills.
   struct Exit {
@@ -85,9 +96,10 @@ private:
     RingOp ring;
   };
   void finishBlock(llvm::ArrayRef<SumTile> tiles);
-  void computeTile(const SumTile &tile);
+  void computeTile(const SumTile &tile, TileBody::Run run);
   void copyTiles(llvm::ArrayRef<SumTile> tiles);
-  void store(RingOp ring, llvm::ArrayRef<SumTile> tiles);
+  void store(RingOp ring, llvm::ArrayRef<SumTile> tiles,
+             QueueKind queue = QueueKind::Scalar);
 
   // ContractionLoads.cpp
   void load(Operand &operand, const Span &span, int64_t firstStep,
@@ -124,7 +136,18 @@ private:
   }
   /// The ring of a block's tile, by its place.
   RingOp sumsOf(int64_t tile) const {
-    return exits.size() > 1 && tile < plan.getScalarTiles() ? scalarSums : sums;
+    return scalarHelps() && tile < plan.getScalarTiles() ? scalarSums : sums;
+  }
+  /// The sums leave PSUM in several parts of k, which are added as integers.
+  bool inParts() const { return plan.getSumDepth() != 0; }
+  /// Nothing is computed on the sums when they leave.
+  bool isCopied() const {
+    return contraction.isOnlyRounded() && !(inParts() && contraction.epilogue);
+  }
+  /// Scalar empties some tiles of a block, vector the others.
+  bool scalarHelps() const {
+    return isCopied() && !inParts() && plan.getScalarTiles() &&
+           plan.getEvict() != QueueKind::Scalar;
   }
   bool isBatched() const { return plan.getBatchBlock() > 1; }
   /// Products of the batch whose sums share a tile.
@@ -132,6 +155,13 @@ private:
     return isBatched()
                ? std::max<int64_t>(1, machine.psum.bankBytes / 4 / columns.tile)
                : 1;
+  }
+  /// Tiles of a block with one column of them share what is the same in each row.
+  static TileBody::Run runOf(size_t i, llvm::ArrayRef<SumTile> tiles) {
+    bool isColumn = llvm::all_of(
+        tiles, [](const SumTile &tile) { return tile.column == 0; });
+    return isColumn ? TileBody::Run{i == 0, i + 1 == tiles.size()}
+                    : TileBody::Run();
   }
   int64_t tilesIn(const Operand &operand, const Span &span) const {
     return llvm::divideCeil(span.size, operand.tile);
@@ -152,6 +182,13 @@ private:
   RingOp sums, scalarSums;
   llvm::SmallVector<Exit> exits;
   std::optional<TileBody> body;
+
+  // Of sums in parts.
+  RingOp totals, parts;
+  llvm::SmallVector<mlir::Value> partSums, totalTiles;
+  bool hasStart = false;  ///< they begin with something of the map's
+  bool hasTotals = false; ///< something was added to them
+  bool isPending = false; ///< the last part was not
 
   // Of what is being emitted.
   llvm::SmallVector<Linear> at; ///< by iterator of the result

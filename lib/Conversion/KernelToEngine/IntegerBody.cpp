@@ -231,7 +231,8 @@ TileValue TileBody::integer(Operation *def, Type type, RingOp into) {
                                       : Type(lowering.builder.getI32Type());
   TileValue a = asI32(evaluate(def->getOperand(0)), def, 7);
   if (def->getNumOperands() == 1) {
-    if (a.kind == TileValue::Constant) // abs(i32(M)): an instruction reads a tile
+    if (a.kind ==
+        TileValue::Constant) // abs(i32(M)): an instruction reads a tile
       a = widen(a, def, 9, lowering.builder.getI32Type());
     return combine(QueueKind::Gpsimd, recipe.name, a, std::nullopt, def, made,
                    into);
@@ -285,6 +286,7 @@ TileValue TileBody::compareWide(Operation *def, RingOp into) {
       addTo(low, term, by);
       continue;
     }
+    term = asI32(term, def, part++);
     auto bits = [&](StringRef alu, double with) {
       return combine(QueueKind::Vector, alu, term, constant(with), def,
                      lowering.builder.getI32Type(), {}, part++);

@@ -139,7 +139,12 @@ Value TileBody::finish(const void *def, unsigned part, RingOp into,
   if (into)
     return tile;
   Value slot = lowering.wait(ring);
-  open.push_back(ring);
+  // Temporaries of what differs from tile to tile go with the tile.
+  bool isShared =
+      keeps && def != &op &&
+      !dependsOnRows(
+          static_cast<Operation *>(const_cast<void *>(def))->getResult(0));
+  (isShared ? keptOpen : open).push_back(ring);
   return lowering.view(slot, 0, cast<TileType>(tile.getType()).getShape());
 }
 
@@ -155,8 +160,10 @@ SmallVector<unsigned> TileBody::loadedInputs() {
 }
 
 void TileBody::load(const Span &tileRows, const Span &tileColumns,
-                    ArrayRef<Linear> others) {
+                    ArrayRef<Linear> others, Run run) {
   for (unsigned input : loadedInputs()) {
+    if (!run.first && !dependsOnRows(input))
+      continue;
     Home home = *lowering.homeOf(op, input);
     int64_t rowStride = rowIterator ? home.strides[*rowIterator] : 0;
     int64_t columnStride = columnIterator ? home.strides[*columnIterator] : 0;
@@ -168,7 +175,7 @@ void TileBody::load(const Span &tileRows, const Span &tileColumns,
     base += tileColumns.start * columnStride;
     TileValue::Kind kind = kindOf(home);
     int64_t width = kind == TileValue::Column ? 1 : tileColumns.size;
-    RingOp ring = ringFor(op, input, kind, home.elementType, inputDepth);
+    RingOp ring = ringFor(op, input, kind, home.elementType, depthOf(input));
     Value slot = lowering.acquire(ring);
     lowering.issue(QueueKind::Sync, "dma_copy",
                    {{"dst", lowering.view(slot, 0, {tileRows.size, width})},
@@ -183,9 +190,10 @@ TileValue TileBody::waitFor(unsigned input) {
   Home home = *lowering.homeOf(op, input);
   TileValue value;
   value.kind = kindOf(home);
-  RingOp ring = ringFor(op, input, value.kind, home.elementType, inputDepth);
+  RingOp ring =
+      ringFor(op, input, value.kind, home.elementType, depthOf(input));
   Value slot = lowering.wait(ring);
-  open.push_back(ring);
+  (keeps && !dependsOnRows(input) ? keptOpen : open).push_back(ring);
   value.tile = lowering.view(
       slot, 0, {rows.size, value.kind == TileValue::Column ? 1 : columns.size});
   return value;
@@ -321,8 +329,47 @@ void TileBody::prepareDivision(Operation *def, TileValue &a, TileValue &b) {
                                                        : times(a, scale, 38);
 }
 
+/// round(x) + c, say: tensor_scalar does two operations, one after the other.
+std::optional<TileValue> TileBody::unaryThenScalar(Operation *def,
+                                                   StringRef alu, Type type,
+                                                   RingOp into) {
+  if (alu == "div" || !def->getOperand(0).getType().isF32())
+    return std::nullopt;
+  for (unsigned i : {0, 1}) {
+    Value value = def->getOperand(i);
+    Operation *inner = value.getDefiningOp();
+    if (!inner || !value.hasOneUse() || isa<arith::ConstantOp>(inner) ||
+        inner->getParentRegion() != &op.getBody() ||
+        recipeOf(inner)->kind != Recipe::Unary)
+      continue;
+    TileValue scalar = evaluate(def->getOperand(1 - i));
+    TileValue source = evaluate(inner->getOperand(0));
+    if (source.kind == TileValue::Constant || scalar.kind <= source.kind)
+      return std::nullopt;
+    TileValue result;
+    result.kind = source.kind;
+    Value tile = target(def, 0, result.kind, type, into);
+    SmallVector<NamedAttribute> fields = {
+        lowering.word("op0", recipeOf(inner)->name), lowering.word("op1", alu)};
+    if (i == 1)
+      fields.push_back(lowering.flag("reverse1"));
+    SmallVector<std::pair<StringRef, Value>> operands = {{"dst", tile},
+                                                         {"src", source.tile}};
+    if (scalar.kind == TileValue::Constant)
+      fields.push_back(lowering.number("imm1", scalar.constant));
+    else
+      operands.push_back({"s1", scalar.tile});
+    lowering.issue(QueueKind::Vector, "tensor_scalar", operands, fields);
+    result.tile = finish(def, 0, into, tile);
+    return result;
+  }
+  return std::nullopt;
+}
+
 TileValue TileBody::binary(Operation *def, StringRef alu, Value lhs, Value rhs,
                            Type type, RingOp into) {
+  if (std::optional<TileValue> both = unaryThenScalar(def, alu, type, into))
+    return *both;
   TileValue a = evaluate(lhs), b = evaluate(rhs);
   if (a.kind == TileValue::Constant && b.kind == TileValue::Constant)
     a = copy(def, lhs, Float32Type::get(def->getContext()), {}, false);
@@ -339,19 +386,15 @@ static bool isBitwise(StringRef alu) {
          alu == "shr" || alu == "sar";
 }
 
-TileValue TileBody::combine(QueueKind queue, StringRef alu, TileValue a,
-                            std::optional<TileValue> b, const void *key,
-                            Type type, RingOp into, unsigned part) {
+void TileBody::combineInto(Value tile, QueueKind queue, StringRef alu,
+                           const TileValue &a,
+                           const std::optional<TileValue> &b) {
   auto immediate = [&](double number) {
     if (queue != QueueKind::Gpsimd && !isBitwise(alu))
       return lowering.number("imm0", number);
     return lowering.builder.getNamedAttr(
         "imm0", lowering.builder.getI32IntegerAttr(int32_t(int64_t(number))));
   };
-  TileValue result;
-  bool wide = a.kind == TileValue::Tile || (b && b->kind == TileValue::Tile);
-  result.kind = wide ? TileValue::Tile : TileValue::Column;
-  Value tile = target(key, part, result.kind, type, into);
   if (b && a.kind == b->kind) {
     lowering.issue(queue, "tensor_tensor",
                    {{"dst", tile}, {"a", a.tile}, {"b", b->tile}},
@@ -372,6 +415,16 @@ TileValue TileBody::combine(QueueKind queue, StringRef alu, TileValue a,
       operands.push_back({"s0", scalar.tile});
     lowering.issue(queue, "tensor_scalar", operands, fields);
   }
+}
+
+TileValue TileBody::combine(QueueKind queue, StringRef alu, TileValue a,
+                            std::optional<TileValue> b, const void *key,
+                            Type type, RingOp into, unsigned part) {
+  TileValue result;
+  bool wide = a.kind == TileValue::Tile || (b && b->kind == TileValue::Tile);
+  result.kind = wide ? TileValue::Tile : TileValue::Column;
+  Value tile = target(key, part, result.kind, type, into);
+  combineInto(tile, queue, alu, a, b);
   result.tile = finish(key, part, into, tile);
   return result;
 }
@@ -474,6 +527,28 @@ TileValue TileBody::filterMask() {
   return mask;
 }
 
+/// An i32 on chip as an f32 for the arithmetic of vector alone, which rounds what it
+/// reads.
+bool TileBody::isRoundedByReaders(Operation *def) {
+  auto cast = dyn_cast<kernel::CastOp>(def);
+  if (!cast || cast.getMode() != kernel::CastMode::Round ||
+      !cast.getValue().getType().isInteger(32) || !cast.getType().isF32())
+    return false;
+  TileValue value = evaluate(cast.getValue());
+  if (!value.tile ||
+      !isa<IntegerType>(
+          mlir::cast<TileType>(value.tile.getType()).getElementType()))
+    return false;
+  return llvm::all_of(def->getUsers(), [&](Operation *user) {
+    if (user->hasTrait<OpTrait::IsTerminator>() ||
+        user->getParentRegion() != &op.getBody())
+      return false;
+    Recipe::Kind kind = recipeOf(user)->kind;
+    return (kind == Recipe::Unary || kind == Recipe::Binary) &&
+           engineOf(user) == QueueKind::Vector;
+  });
+}
+
 /// Computes `def`, rounded to `type`, into `into` when that is given.
 TileValue TileBody::compute(Operation *def, Type type, RingOp into) {
   Recipe recipe = *recipeOf(def);
@@ -500,9 +575,20 @@ TileValue TileBody::compute(Operation *def, Type type, RingOp into) {
   case Recipe::Copy: {
     // A value that is only rounded is computed in the narrower type at once: every
     // instruction rounds once, when it writes.
-    Operation *source = def->getOperand(0).getDefiningOp();
+    Value rounded = def->getOperand(0);
+    bool isOnlyRounded = rounded.hasOneUse();
+    // An integer that is a number of f32 is one already.
+    for (auto cast = rounded.getDefiningOp<kernel::CastOp>();
+         cast && cast.getMode() == kernel::CastMode::Round &&
+         isa<IntegerType>(cast.getValue().getType()) &&
+         fitsF32(lowering, op, cast.getValue());
+         cast = rounded.getDefiningOp<kernel::CastOp>()) {
+      rounded = cast.getValue();
+      isOnlyRounded &= rounded.hasOneUse();
+    }
+    Operation *source = rounded.getDefiningOp();
     bool plain = source && !isa<arith::ConstantOp>(source) &&
-                 !recipe.saturate && def->getOperand(0).hasOneUse();
+                 !recipe.saturate && isOnlyRounded && !countsInI32(source);
     if (plain) {
       Recipe::Kind kind = recipeOf(source)->kind;
       if (kind == Recipe::Unary || kind == Recipe::Binary ||
@@ -513,6 +599,8 @@ TileValue TileBody::compute(Operation *def, Type type, RingOp into) {
           return value;
       }
     }
+    if (!into && isRoundedByReaders(def))
+      return evaluate(def->getOperand(0));
     return copy(def, def->getOperand(0), type, into, recipe.saturate);
   }
   case Recipe::Unary:
@@ -570,19 +658,67 @@ TileValue TileBody::evaluate(Value value) {
   return result;
 }
 
-void TileBody::emit(const Span &tileRows, const Span &tileColumns,
-                    ArrayRef<Linear> others,
-                    const llvm::SmallDenseMap<unsigned, Value> &givenTiles,
-                    RingOp into, double otherwise) {
+void TileBody::begin(const Span &tileRows, const Span &tileColumns,
+                     ArrayRef<Linear> others, ArrayRef<unsigned> wanted,
+                     Run run) {
   rows = tileRows;
   columns = tileColumns;
   at.assign(others.begin(), others.end());
-  given = givenTiles;
-  values.clear();
-  indices.clear();
+  keeps = !run.first || !run.last;
+  values = run.first ? decltype(values)() : kept;
+  indices = run.first ? decltype(indices)() : keptIndices;
+  // The last tile may have fewer rows.
+  auto fit = [&](TileValue &value) {
+    if (!value.tile)
+      return;
+    SmallVector<int64_t> shape(cast<TileType>(value.tile.getType()).getShape());
+    if (shape.front() == rows.size)
+      return;
+    shape.front() = rows.size;
+    auto view = value.tile.getDefiningOp<ViewOp>();
+    value.tile = lowering.view(view ? view.getSource() : value.tile, 0, shape);
+  };
+  for (auto &[key, value] : values)
+    fit(value);
+  for (auto &[iterator, value] : indices)
+    fit(value);
   // Loaded slots are taken in any case: a body may not need all of them.
-  for (unsigned input : loadedInputs())
-    values[op.getBody().front().getArgument(input)] = waitFor(input);
+  for (unsigned input : wanted) {
+    Value argument = op.getBody().front().getArgument(input);
+    if (!values.contains(argument))
+      values[argument] = waitFor(input);
+  }
+}
+
+void TileBody::end(Run run) {
+  for (RingOp ring : open)
+    lowering.release(ring);
+  open.clear();
+  if (run.first && keeps) {
+    kept.clear();
+    keptIndices.clear();
+    for (auto &[value, made] : values)
+      if (!dependsOnRows(value))
+        kept[value] = made;
+    for (auto &[iterator, made] : indices)
+      if (rowIterator != iterator)
+        keptIndices[iterator] = made;
+  }
+  if (!run.last)
+    return;
+  for (RingOp ring : keptOpen)
+    lowering.release(ring);
+  keptOpen.clear();
+}
+
+void TileBody::emit(const Span &tileRows, const Span &tileColumns,
+                    ArrayRef<Linear> others,
+                    const llvm::SmallDenseMap<unsigned, Value> &givenTiles,
+                    RingOp into, double otherwise, Run run) {
+  given = givenTiles;
+  begin(tileRows, tileColumns, others, loadedInputs(/*ofStart=*/false), run);
+  if (startedSum)
+    values[startedSum] = {TileValue::Tile, given.begin()->second};
   Value yielded = op.getBody().front().getTerminator()->getOperand(0);
   if (!op.getFilter().empty()) {
     TileValue no;
@@ -596,9 +732,106 @@ void TileBody::emit(const Span &tileRows, const Span &tileColumns,
   } else {
     yieldInto(yielded, into);
   }
-  for (RingOp ring : open)
-    lowering.release(ring);
-  open.clear();
+  end(run);
+}
+
+//===----------------------------------------------------------------------===//
+// What a sum begins with
+//===----------------------------------------------------------------------===//
+
+/// The inputs that `value` is computed from other than through `without`.
+void TileBody::inputsOf(Value value, Value without,
+                        llvm::SmallDenseSet<unsigned> &inputs) {
+  if (value == without)
+    return;
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    inputs.insert(argument.getArgNumber());
+    return;
+  }
+  if (value.getDefiningOp()->getParentRegion() == &op.getBody())
+    for (Value operand : value.getDefiningOp()->getOperands())
+      inputsOf(operand, without, inputs);
+}
+
+bool TileBody::splitStart(unsigned input) {
+  if (op.getNumGuardAtoms() != 0)
+    return false;
+  Value sum = op.getBody().front().getArgument(input);
+  SmallVector<std::pair<Value, Operation *>> terms;
+  llvm::SmallDenseSet<unsigned> ofStart, ofRest;
+  while (sum.hasOneUse()) {
+    auto add = dyn_cast<arith::AddIOp>(*sum.user_begin());
+    if (!add)
+      break;
+    Value term = add.getLhs() == sum ? add.getRhs() : add.getLhs();
+    terms.push_back({term, add});
+    inputsOf(term, Value(), ofStart);
+    sum = add.getResult();
+  }
+  inputsOf(op.getBody().front().getTerminator()->getOperand(0), sum, ofRest);
+  if (terms.empty() || ofStart.contains(input) ||
+      llvm::any_of(ofStart, [&](unsigned i) { return ofRest.contains(i); }))
+    return false;
+  startTerms = terms;
+  startedSum = sum;
+  startInputs = ofStart;
+  return true;
+}
+
+void TileBody::emitStart(const Span &tileRows, const Span &tileColumns,
+                         ArrayRef<Linear> others, Value total, Run run) {
+  begin(tileRows, tileColumns, others, loadedInputs(/*ofStart=*/true), run);
+  // a * b + c in one instruction, where b is one element of a row.
+  auto fused = [&](unsigned which) {
+    auto [value, key] = startTerms[which];
+    auto product = value.getDefiningOp<arith::MulIOp>();
+    if (!product)
+      return false;
+    TileValue a = asI32(evaluate(product.getLhs()), key, 8),
+              b = asI32(evaluate(product.getRhs()), key, 9);
+    if (b.kind == TileValue::Tile)
+      std::swap(a, b);
+    auto [other, otherKey] = startTerms[1 - which];
+    TileValue c = asI32(evaluate(other), otherKey, 7);
+    if (a.kind != TileValue::Tile || b.kind != TileValue::Column ||
+        c.kind != TileValue::Tile)
+      return false;
+    lowering.issue(
+        QueueKind::Gpsimd, "scalar_tensor_tensor",
+        {{"dst", total}, {"src", a.tile}, {"s0", b.tile}, {"b", c.tile}},
+        {lowering.word("op0", "mul"), lowering.word("op1", "add")});
+    return true;
+  };
+  if (startTerms.size() == 2 && (fused(0) || fused(1)))
+    return end(run);
+  TileValue sum;
+  for (auto [i, term] : llvm::enumerate(startTerms)) {
+    auto [value, key] = term;
+    TileValue next = asI32(evaluate(value), key, 7);
+    if (i == 0) {
+      sum = next;
+    } else if (sum.kind == TileValue::Constant &&
+               next.kind == TileValue::Constant) {
+      sum.constant = double(int32_t(uint32_t(int64_t(sum.constant)) +
+                                    uint32_t(int64_t(next.constant))));
+    } else if (i + 1 == startTerms.size() &&
+               (sum.kind == TileValue::Tile || next.kind == TileValue::Tile)) {
+      combineInto(total, QueueKind::Gpsimd, "add", sum, next);
+      return end(run);
+    } else {
+      sum = combine(QueueKind::Gpsimd, "add", sum, next, key,
+                    lowering.builder.getI32Type(), {}, 10);
+    }
+  }
+  if (sum.kind == TileValue::Constant) {
+    fill(total, sum.constant, QueueKind::Gpsimd);
+  } else {
+    bool narrow = sum.kind == TileValue::Column && columns.size != 1;
+    lowering.issue(
+        QueueKind::Gpsimd, "copy",
+        {{"dst", total}, {"src", narrow ? spread(sum.tile) : sum.tile}});
+  }
+  end(run);
 }
 
 void TileBody::yieldInto(Value yielded, RingOp into) {
@@ -628,6 +861,28 @@ void TileBody::yieldInto(Value yielded, RingOp into) {
     }
     lowering.commit(into);
   }
+}
+
+bool TileBody::dependsOnRows(unsigned input) {
+  if (givenInputs.contains(input))
+    return true;
+  return rowIterator && lowering.homeOf(op, input)->strides[*rowIterator] != 0;
+}
+
+bool TileBody::dependsOnRows(Value value) {
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    unsigned input = argument.getArgNumber();
+    return input >= op.getInputs().size()
+               ? dependsOnRows(atom(input - op.getInputs().size()))
+               : dependsOnRows(input);
+  }
+  Operation *def = value.getDefiningOp();
+  if (auto index = dyn_cast<kernel::IndexOp>(def))
+    return rowIterator &&
+           op.getIteratorName(*rowIterator) == index.getIterator();
+  return !isa<arith::ConstantOp>(def) &&
+         llvm::any_of(def->getOperands(),
+                      [&](Value operand) { return dependsOnRows(operand); });
 }
 
 bool TileBody::dependsOnColumns(Value value) {

@@ -40,20 +40,53 @@ public:
     givenInputs.insert(input);
     evicts = evict;
   }
+  /// Says that runs have more than one tile.
+  void shareRows() { sharesRows = true; }
+  /// Splits what is only added to the given input, an i32, from the body: a sum that
+  /// is made in SBUF may begin with it. False: nothing is, or not by inputs of its own.
+  bool splitStart(unsigned input);
   /// Checks that every op of the body can be computed on tiles.
   llvm::LogicalResult prepare();
 
+  /// Tiles below each other are computed one after the other: what is the same for all
+  /// of them is loaded and computed for the first and kept until the last.
+  struct Run {
+    bool first = true, last = true;
+  };
   /// Emits the loads of a tile's inputs. Tiles may be loaded ahead, up to the depth
   /// of the inputs' rings, in the order in which they are computed.
-  void load(const Span &rows, const Span &columns, llvm::ArrayRef<Linear> at);
+  void load(const Span &rows, const Span &columns, llvm::ArrayRef<Linear> at,
+            Run run);
+  void load(const Span &rows, const Span &columns, llvm::ArrayRef<Linear> at) {
+    load(rows, columns, at, Run());
+  }
   /// Emits the body for one tile that was loaded, into a slot of `into`. `at` has the
   /// values of the other iterators, `given` the tiles of given inputs. Where the op's
   /// filter does not hold, the value is `otherwise`.
   void emit(const Span &rows, const Span &columns, llvm::ArrayRef<Linear> at,
             const llvm::SmallDenseMap<unsigned, mlir::Value> &given,
-            RingOp into, double otherwise = 0);
+            RingOp into, double otherwise, Run run);
+  void emit(const Span &rows, const Span &columns, llvm::ArrayRef<Linear> at,
+            const llvm::SmallDenseMap<unsigned, mlir::Value> &given,
+            RingOp into, double otherwise = 0) {
+    emit(rows, columns, at, given, into, otherwise, Run());
+  }
+
+  /// Nothing else is computed on the given input.
+  bool yieldsStartedSum() {
+    return startedSum &&
+           op.getBody().front().getTerminator()->getOperand(0) == startedSum;
+  }
+  /// Emits the start of one tile that was loaded, into `total`, on gpsimd.
+  void emitStart(const Span &rows, const Span &columns,
+                 llvm::ArrayRef<Linear> at, mlir::Value total, Run run);
 
 private:
+  /// Begins a tile whose inputs among `wanted` are waited for.
+  void begin(const Span &rows, const Span &columns, llvm::ArrayRef<Linear> at,
+             llvm::ArrayRef<unsigned> wanted, Run run);
+  /// Gives back what is not kept for the next tile of the run.
+  void end(Run run);
   TileValue evaluate(mlir::Value value);
   /// A guard atom, and the conjunction of the filter's.
   mlir::Value atom(unsigned number) {
@@ -65,10 +98,25 @@ private:
   llvm::LogicalResult prepare(mlir::Region &region);
   /// Its elements differ inside a row.
   bool dependsOnColumns(mlir::Value value);
+  /// It is not the same for tiles below each other.
+  bool dependsOnRows(mlir::Value value);
+  bool dependsOnRows(unsigned input);
   TileValue compute(mlir::Operation *def, mlir::Type type, RingOp into);
   TileValue waitFor(unsigned input);
   /// Inputs that the body reads and that are not given.
   llvm::SmallVector<unsigned> loadedInputs();
+  /// Those of the start, or the others.
+  llvm::SmallVector<unsigned> loadedInputs(bool ofStart) {
+    return llvm::filter_to_vector(loadedInputs(), [&](unsigned input) {
+      return startInputs.contains(input) == ofStart;
+    });
+  }
+  void inputsOf(mlir::Value value, mlir::Value without,
+                llvm::SmallDenseSet<unsigned> &inputs);
+  /// Slots of an input's ring: what a run shares is loaded once for all of it.
+  int64_t depthOf(unsigned input) {
+    return sharesRows && !dependsOnRows(input) ? 2 : inputDepth;
+  }
   TileValue::Kind kindOf(const Home &home) const {
     return columnIterator && home.strides[*columnIterator] ? TileValue::Tile
                                                            : TileValue::Column;
@@ -88,11 +136,17 @@ private:
   TileValue binary(mlir::Operation *def, llvm::StringRef alu, mlir::Value a,
                    mlir::Value b, mlir::Type type, RingOp into);
   void prepareDivision(mlir::Operation *def, TileValue &a, TileValue &b);
+  std::optional<TileValue> unaryThenScalar(mlir::Operation *def,
+                                           llvm::StringRef alu, mlir::Type type,
+                                           RingOp into);
+  bool isRoundedByReaders(mlir::Operation *def);
   /// One instruction for one or two operands of which not both are numbers, of any
   /// kinds.
   TileValue combine(QueueKind queue, llvm::StringRef alu, TileValue a,
                     std::optional<TileValue> b, const void *key,
                     mlir::Type type, RingOp into, unsigned part = 0);
+  void combineInto(mlir::Value tile, QueueKind queue, llvm::StringRef alu,
+                   const TileValue &a, const std::optional<TileValue> &b);
 
   // Integers that f32 cannot count (IntegerBody.cpp).
   llvm::LogicalResult checkIntegers(mlir::Operation &inner);
@@ -133,6 +187,11 @@ private:
   std::optional<unsigned> rowIterator, columnIterator;
   int64_t maxRows, maxColumns, inputDepth;
   llvm::SmallDenseSet<unsigned> givenInputs;
+  bool sharesRows = false;
+  /// Terms and what adds them.
+  llvm::SmallVector<std::pair<mlir::Value, mlir::Operation *>> startTerms;
+  mlir::Value startedSum; ///< the given input with the start
+  llvm::SmallDenseSet<unsigned> startInputs;
   QueueKind evicts = QueueKind::Vector;
   llvm::DenseMap<std::pair<const void *, unsigned>, RingOp> rings;
 
@@ -143,6 +202,11 @@ private:
   llvm::DenseMap<mlir::Value, TileValue> values;
   llvm::SmallDenseMap<unsigned, TileValue> indices; ///< by iterator
   llvm::SmallVector<RingOp> open;
+  /// What the tiles of a run share, and its open slots.
+  llvm::DenseMap<mlir::Value, TileValue> kept;
+  llvm::SmallDenseMap<unsigned, TileValue> keptIndices;
+  llvm::SmallVector<RingOp> keptOpen;
+  bool keeps = false; ///< more tiles of the run follow, or came before
 };
 
 } // namespace facet::engine

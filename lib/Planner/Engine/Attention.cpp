@@ -179,7 +179,7 @@ bool Matcher::reducesKeys(kernel::ReduceOp reduce, kernel::ReduceKind kind) {
 bool Matcher::matchValues(kernel::ReduceOp reduce) {
   std::optional<Contraction> values =
       matchContraction(reduce, machine, /*filtered=*/true);
-  if (!values || values->k.size() != 1)
+  if (!values || values->exactTerms || values->k.size() != 1)
     return false;
   found.values = *values;
   for (unsigned input : {values->a, values->b}) {
@@ -317,7 +317,7 @@ bool Matcher::matchScores() {
   if (!reduce)
     return false;
   std::optional<Contraction> scores = matchContraction(reduce, machine);
-  if (!scores || scores->k.size() != 1 ||
+  if (!scores || scores->exactTerms || scores->k.size() != 1 ||
       reduce.getNumParallel() != numIterators)
     return false;
   // A factor that was computed for this alone is a number now.

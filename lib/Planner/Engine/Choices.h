@@ -5,6 +5,7 @@
 #define FACET_LIB_PLANNER_ENGINE_CHOICES_H
 
 #include "facet/Dialect/Engine/IR/Engine.h"
+#include "facet/Isa/Program.h"
 
 #include <array>
 #include <optional>
@@ -27,6 +28,7 @@ struct Choices {
   bool stays = false;
   BySide<int64_t> tile, block, slots;
   int64_t depthBlock = 0, sumSlots = 0, resultSlots = 0, unroll = 0;
+  int64_t sumDepth = 0;
   BySide<Load> load;
   QueueKind evict = QueueKind::Vector;
 
@@ -35,7 +37,8 @@ struct Choices {
       : stationary(plan.getStationary()), outer(plan.getOuter()),
         stays(plan.getStays()), depthBlock(plan.getDepthBlock()),
         sumSlots(plan.getSumSlots()), resultSlots(plan.getResultSlots()),
-        unroll(plan.getUnroll()), evict(plan.getEvict()) {
+        unroll(plan.getUnroll()), sumDepth(plan.getSumDepth()),
+        evict(plan.getEvict()) {
     Side moving = otherSide(stationary);
     tile[stationary] = plan.getRowTile();
     tile[moving] = plan.getColumnTile();
@@ -52,7 +55,7 @@ struct Choices {
         context, stationary, outer, stays, tile[stationary], tile[moving],
         block[stationary], block[moving], depthBlock, slots[Side::A],
         slots[Side::B], sumSlots, resultSlots, unroll, load[Side::A],
-        load[Side::B], evict);
+        load[Side::B], evict, sumDepth);
   }
   /// Tiles of a block of sums.
   int64_t blockTiles() const {
@@ -68,6 +71,8 @@ struct Wishes {
   std::optional<int64_t> depthBlock, sumSlots, resultSlots, unroll;
   BySide<std::optional<Load>> load;
   std::optional<QueueKind> evict;
+  // PlanLimits.
+  int64_t registers = numRings, sbufEighths = 7;
 };
 
 } // namespace facet::engine

@@ -72,6 +72,7 @@ ContractionAttr Search::run() {
     for (Side side : {Side::A, Side::B})
       choices.load[side] = wishes.load[side].value_or(
           problem.factor(side).canTranspose() ? Load::Transpose : Load::Copy);
+    choices.sumDepth = problem.sumDepth(machine);
     choices.sumSlots = wishes.sumSlots.value_or(machine.psum.banks);
     // Steps written out: enough that the loop's way back is no hundredth.
     choices.unroll = wishes.unroll.value_or(16);
@@ -81,8 +82,12 @@ ContractionAttr Search::run() {
 }
 
 void Search::tryOrders(Choices choices) {
+  // Vector has what follows the sums of all parts.
+  std::optional<QueueKind> wished = wishes.evict;
+  if (choices.sumDepth && !wished)
+    wished = QueueKind::Scalar;
   for (QueueKind evict :
-       options(wishes.evict, {QueueKind::Vector, QueueKind::Scalar}))
+       options(wished, {QueueKind::Vector, QueueKind::Scalar}))
     for (Side outer : options(wishes.outer, {Side::B, Side::A}))
       for (bool stays : options(wishes.stays, {true, false})) {
         choices.evict = evict;
@@ -159,7 +164,7 @@ void Search::tryRings(Choices choices) {
            problem.factor(side).bytes();
   };
   // The rest is for tiles of the epilogue.
-  int64_t budget = machine.sbuf.partitionBytes * 7 / 8;
+  int64_t budget = machine.sbuf.partitionBytes * wishes.sbufEighths / 8;
   auto shrink = [&](Side side, int64_t least) {
     while (!wishes.slots[side] && bytes(Side::A) + bytes(Side::B) > budget &&
            choices.slots[side] > least)
@@ -188,7 +193,8 @@ void Search::tryRings(Choices choices) {
 
 void Search::judge(const Choices &choices) {
   ContractionAttr plan = choices.get(problem.a.type.getContext());
-  if (std::optional<std::string> wrong = misfitOf(problem, plan, machine)) {
+  if (std::optional<std::string> wrong =
+          misfitOf(problem, plan, machine, wishes.registers)) {
     misfit = *wrong;
     return;
   }

@@ -85,6 +85,7 @@ private:
   void countLoads();
   void countResults();
   void countInputs();
+  void countParts();
   void countWaiting();
 
   const Problem &problem;
@@ -277,21 +278,44 @@ void Model::countInputs() {
     if (i == contraction.epilogue->sumsInput || !dtypeOf(type))
       continue;
     auto subscripts = op.getAccess(i).getSubscripts();
+    auto isOf = [&](const Factor &factor, const kernel::Subscript &subscript) {
+      return factor.iterator && subscript.kind == kernel::Subscript::Iterator &&
+             subscript.value == int64_t(contraction.inResult(*factor.iterator));
+    };
     auto isColumn = [&](const kernel::Subscript &subscript) {
-      return columns.iterator &&
-             subscript.kind == kernel::Subscript::Iterator &&
-             subscript.value ==
-                 int64_t(contraction.inResult(*columns.iterator));
+      return isOf(columns, subscript);
     };
     bool isWide = llvm::any_of(subscripts, isColumn);
+    // What is the same for the tiles of a block comes once.
+    bool isShared = plan.getColumnTiles() == 1 &&
+                    llvm::none_of(subscripts, [&](auto &subscript) {
+                      return isOf(rows, subscript);
+                    });
+    double times =
+        isShared ? repeats * rowBlocks.count() * columnTiles.count() : tiles;
     Move move = prices.loadTile(
         type, std::min(rows.extent, plan.getRowTile()),
         isWide ? std::min(columns.extent, plan.getColumnTile()) : 1,
         !isWide || isColumn(subscripts.back()));
-    result.dma += tiles * move.busy;
-    result.bytes += tiles * move.bytes;
-    result.sync += tiles * move.issue;
+    result.dma += times * move.busy;
+    result.bytes += times * move.bytes;
+    result.sync += times * move.issue;
   }
+}
+
+/// Parts of k of sums of integers: out of PSUM by one engine, into the totals by gpsimd.
+void Model::countParts() {
+  if (!plan.getSumDepth())
+    return;
+  double parts =
+      outerTrips * double(llvm::divideCeil(problem.depth, plan.getSumDepth()));
+  Type i32 = IntegerType::get(rows.type.getContext(), 32);
+  int64_t width = std::min(columns.extent, plan.getColumnTile());
+  double tiles = repeats * Parts(rows.extent, plan.getRowTile()).count() *
+                 Parts(columns.extent, plan.getColumnTile()).count();
+  (plan.getEvict() == QueueKind::Scalar ? result.scalar : result.vector) +=
+      tiles * parts * prices.evict(plan.getEvict(), i32, width).port;
+  result.gpsimd += tiles * parts * prices.addIntegers(width).port;
 }
 
 /// What the tensor engine waits for at the beginning of a block.
@@ -355,6 +379,7 @@ StageCost Model::cost() {
   countLoads();
   countResults();
   countInputs();
+  countParts();
   countWaiting();
   // An array that waits for data most of the time never leaves the slow clock.
   double share = double(machine.tensor.windowShare) / 1e3;

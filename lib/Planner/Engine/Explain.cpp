@@ -37,9 +37,16 @@ class Explainer {
 public:
   Explainer(PlanAttr plan, kernel::FuncOp kernel, const Machine &machine)
       : plan(plan), kernel(kernel), machine(machine), ops(numberedOps(kernel)) {
-    if (FailureOr<PlanAttr> made = planKernel(kernel, machine); succeeded(made))
+    // What differs from the planner's own choices is a schedule's.
+    for (const PlanLimits &limits : planLimits()) {
+      FailureOr<PlanAttr> made = planKernel(kernel, machine, limits);
+      if (failed(made) || (!planned.empty() && *made != plan))
+        continue;
       for (StageAttr stage : made->getStages())
         planned[stage.getOps().front()] = stage;
+      if (*made == plan)
+        break;
+    }
   }
   Explanation explain();
 
@@ -230,6 +237,12 @@ void Explainer::describeChoices(const Problem &problem, ContractionAttr plan,
   to.choices.push_back({"edges",
                         edges.empty() ? "none" : llvm::join(edges, ", "),
                         "follow from the choices above"});
+  if (plan.getSumDepth())
+    to.choices.push_back(
+        {"integers",
+         (op.getIteratorName(problem.k) + " = ").str() +
+             number(plan.getSumDepth()) + " at once",
+         "as many products f32 sums exactly; gpsimd adds the parts"});
   std::string busy;
   for (auto [name, time] : {std::pair("tensor ", cost.tensor),
                             {", DMA ", cost.dma},

@@ -57,7 +57,7 @@ private:
         plan.getRowBlock(), plan.getColumnBlock(), depth, slots[0], slots[1],
         plan.getSumSlots(), plan.getResultSlots(), unroll, plan.getALoad(),
         plan.getBLoad(), evict, doubleRow, firstDepth, lastDepth, warmUp,
-        scalarTiles, storeTiles, kRuns, batchBlock, whole);
+        scalarTiles, storeTiles, kRuns, batchBlock, whole, plan.getSumDepth());
   }
 
   const Problem &problem;
@@ -98,7 +98,7 @@ void Finish::chooseUnroll() {
 
 /// Small products of a batch share transfers and banks of sums, up to half of PSUM.
 void Finish::chooseBatch() {
-  if (problem.batch.empty())
+  if (problem.batch.empty() || plan.getSumDepth())
     return;
   int64_t perTile =
       std::max<int64_t>(1, widestTile(machine) / plan.getColumnTile());
@@ -165,7 +165,7 @@ void Finish::chooseSlots() {
 }
 
 bool Finish::fits() const {
-  if (misfitOf(problem, made(), machine))
+  if (misfitOf(problem, made(), machine, wishes.registers))
     return false;
   // The rest is for results and what follows the sums.
   int64_t steps = problem.steps(machine), bytes = 0;
@@ -177,7 +177,7 @@ bool Finish::fits() const {
              (side == plan.getStationary() ? plan.getRowBlock()
                                            : plan.getColumnBlock()) *
              problem.factor(side).bytes();
-  return bytes <= machine.sbuf.partitionBytes * 7 / 8;
+  return bytes <= machine.sbuf.partitionBytes * wishes.sbufEighths / 8;
 }
 
 /// Products begin when the first part of k is there. The last part goes tile by tile:
@@ -235,6 +235,8 @@ void Finish::chooseWarmUp() {
 /// for a block counts for all blocks, and how long the last one takes to leave counts
 /// once.
 void Finish::chooseExits() {
+  if (plan.getSumDepth())
+    return; // one engine empties all parts
   if (!problem.contraction.isOnlyRounded())
     return;
   Operation *op = problem.contraction.op();

@@ -24,6 +24,12 @@ SmallVector<StructuredOpInterface> engine::numberedOps(kernel::FuncOp kernel) {
   return llvm::to_vector(kernel.getBody().getOps<StructuredOpInterface>());
 }
 
+ArrayRef<PlanLimits> engine::planLimits() {
+  static constexpr PlanLimits limits[] = {{},      {16, 6}, {16, 5}, {12, 6},
+                                          {10, 5}, {10, 3}, {7, 2}};
+  return limits;
+}
+
 /// Nothing to multiply.
 static bool isEmpty(StructuredOpInterface op) {
   for (unsigned i = 0; i < op.getNumIterators(); ++i)
@@ -33,7 +39,11 @@ static bool isEmpty(StructuredOpInterface op) {
 }
 
 FailureOr<PlanAttr> engine::planKernel(kernel::FuncOp kernel,
-                                       const Machine &machine) {
+                                       const Machine &machine,
+                                       const PlanLimits &limits) {
+  Wishes wishes;
+  wishes.registers = limits.registers;
+  wishes.sbufEighths = limits.sbufEighths;
   for (Attribute size : kernel.getSizes()) {
     StringRef name = cast<StringAttr>(size).getValue();
     if (!kernel.getFixedSize(name))
@@ -93,7 +103,7 @@ FailureOr<PlanAttr> engine::planKernel(kernel::FuncOp kernel,
     if (failed(problem))
       continue; // an extent that is no size: the lowering says so
     std::string misfit;
-    ContractionAttr choices = chooseBlocks(*problem, machine, {}, &misfit);
+    ContractionAttr choices = chooseBlocks(*problem, machine, wishes, &misfit);
     if (!choices)
       return op->emitError("has no plan on machine '")
              << machine.name << "': " << misfit;

@@ -75,6 +75,18 @@ Work Prices::evict(QueueKind queue, Type to, int64_t columns) const {
        access(Space::Psum, f32, machine.core.partitions, {columns}, {1})});
 }
 
+Work Prices::addIntegers(int64_t columns) const {
+  Access tile{};
+  tile.space = Space::Sbuf;
+  tile.dtype = DType::I32;
+  tile.partitions = uint32_t(machine.core.partitions);
+  tile.rank = 1;
+  tile.count[0] = uint32_t(columns);
+  tile.step[0] = 1;
+  return price(Engine::Gpsimd, instructionOf(Opcode::TensorTensor, 3),
+               {tile, tile, tile});
+}
+
 double Prices::hop(bool fromTransfer) const {
   return ns(timing.hop(fromTransfer, Instruction()));
 }

@@ -38,6 +38,8 @@ public:
               bool slow = false) const;
   /// One pass of vector or scalar over a tile of f32 in PSUM.
   Work evict(QueueKind queue, mlir::Type to, int64_t columns) const;
+  /// The sum of two tiles of i32 on gpsimd.
+  Work addIntegers(int64_t columns) const;
   /// `steps` steps along k of `width` elements of `factor`, into SBUF.
   Move load(const Factor &factor, Load how, QueueKind queue, int64_t depth,
             int64_t steps, int64_t width) const;

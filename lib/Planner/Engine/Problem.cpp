@@ -11,6 +11,10 @@
 
 #include "facet/Planner/Engine/Problem.h"
 
+#include "llvm/Support/MathExtras.h"
+
+#include <limits>
+
 using namespace mlir;
 using namespace facet;
 using namespace facet::engine;
@@ -32,6 +36,14 @@ static bool isDense(StructuredOpInterface op, unsigned input,
   kernel::Subscript wanted{kernel::Subscript::Iterator, int64_t(iterator)};
   return !subscripts.empty() && subscripts.back() == wanted &&
          llvm::count(subscripts, wanted) == 1;
+}
+
+int64_t Problem::terms() const {
+  int64_t product = depth;
+  for (int64_t extent : outerExtents)
+    if (llvm::MulOverflow(product, extent, product))
+      return std::numeric_limits<int64_t>::max();
+  return product;
 }
 
 FailureOr<Problem> Problem::of(const Contraction &contraction) {

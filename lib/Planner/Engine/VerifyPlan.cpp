@@ -50,7 +50,8 @@ static int64_t openSlots(const Problem &problem, ContractionAttr plan,
 
 std::optional<std::string> engine::misfitOf(const Problem &problem,
                                             ContractionAttr plan,
-                                            const Machine &machine) {
+                                            const Machine &machine,
+                                            int64_t registers) {
   const Factor &rows = problem.factor(plan.getStationary());
   const Factor &columns = problem.factor(plan.getMoving());
   if (plan.getRowTile() > machine.tensor.columns)
@@ -60,8 +61,8 @@ std::optional<std::string> engine::misfitOf(const Problem &problem,
     return "a tile of " + text(plan.getColumnTile()) + " columns; " +
            machine.name + " has " + text(widestTile(machine)) +
            " in one bank of sums";
-  for (int64_t depth :
-       {plan.getDepthBlock(), plan.getFirstDepth(), plan.getLastDepth()})
+  for (int64_t depth : {plan.getDepthBlock(), plan.getFirstDepth(),
+                        plan.getLastDepth(), plan.getSumDepth()})
     if (depth % machine.tensor.rows != 0)
       return "a block of " + text(depth) +
              " steps is no whole number of the array's " +
@@ -70,6 +71,16 @@ std::optional<std::string> engine::misfitOf(const Problem &problem,
     return "two steps at once take 8-bit factors, at least " +
            text(2 * machine.tensor.rows) +
            " elements of k and a machine with tensor.double_row";
+  if (int64_t most = problem.sumDepth(machine);
+      most && (!plan.getSumDepth() || plan.getSumDepth() > most))
+    return "integers are summed over " +
+           text(plan.getSumDepth() ? plan.getSumDepth() : problem.terms()) +
+           " elements of k at once; f32 sums these exactly over " + text(most);
+  if (plan.getSumDepth() && !problem.contraction.exactTerms)
+    return std::string("sum_depth is for sums of integers");
+  if (plan.getSumDepth() && plan.getBatchBlock() > 1)
+    return std::string("products of a batch are not taken together where sums "
+                       "of integers have several parts");
   if (plan.getSumSlots() > machine.psum.banks)
     return text(plan.getSumSlots()) + " tiles of sums; PSUM has " +
            text(machine.psum.banks) + " banks";
@@ -95,10 +106,9 @@ std::optional<std::string> engine::misfitOf(const Problem &problem,
       plan.getSlots(plan.getOuter()) < groups)
     return text(plan.getSlots(plan.getOuter())) +
            " slots of what stays; all of k takes " + text(groups);
-  if (int64_t open = openSlots(problem, plan, machine);
-      open > int64_t(numRings))
+  if (int64_t open = openSlots(problem, plan, machine); open > registers)
     return text(open) + " slots are held open at once; a queue has " +
-           text(numRings) + " ring registers";
+           text(registers) + " ring registers for them";
   for (Side side : {Side::A, Side::B})
     if (plan.getLoad(side) == Load::Transpose &&
         !problem.factor(side).canTranspose())

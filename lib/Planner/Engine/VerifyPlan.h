@@ -4,6 +4,7 @@
 #ifndef FACET_LIB_PLANNER_ENGINE_VERIFYPLAN_H
 #define FACET_LIB_PLANNER_ENGINE_VERIFYPLAN_H
 
+#include "facet/Isa/Program.h"
 #include "facet/Planner/Engine/Problem.h"
 
 #include <string>
@@ -19,9 +20,12 @@ bool canDoubleRow(const Problem &problem, const Machine &machine);
 /// Tiles of PSUM that a block's sums take.
 int64_t sumTiles(ContractionAttr plan, const Machine &machine);
 
-/// What `plan` asks for that `machine` or `problem` cannot do; nullopt: nothing.
-std::optional<std::string>
-misfitOf(const Problem &problem, ContractionAttr plan, const Machine &machine);
+/// What `plan` asks for that `machine` or `problem` cannot do, or more than `registers`
+/// ring registers of a queue; nullopt: nothing.
+std::optional<std::string> misfitOf(const Problem &problem,
+                                    ContractionAttr plan,
+                                    const Machine &machine,
+                                    int64_t registers = numRings);
 
 } // namespace facet::engine
 

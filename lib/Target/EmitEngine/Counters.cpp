@@ -12,13 +12,21 @@
 // Fresh ones go first; a program that needs no more than there are shares none. The
 // depth of a register is the same for all rings that it serves: where none of the right
 // depth is left, a ring gets fewer slots, down to those that the order of the text needs.
+// A program of many stages may run out all the same, its registers scattered over many
+// depths. It is done again with depths that are powers of two, and then with as few
+// slots as make a pipeline, so that rings of different stages meet in few depths; each
+// depth gets registers side by side, as many as the stage needs that needs most of it.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Rings.h"
+#include "facet/Target/EmitEngine.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallSet.h"
+#include "llvm/ADT/bit.h"
 
+#include <map>
 #include <tuple>
 
 using namespace mlir;
@@ -27,22 +35,27 @@ using namespace facet::engine;
 
 namespace {
 
+/// What goes before what, each thriftier than the one before. From Saves on registers
+/// that served before come before fresh ones, which may still get any depth.
+enum class Thrift { Fresh, Saves, Powers, Few };
+
 class Counters {
 public:
-  /// `saves`: registers that served before come before fresh ones, which may still
-  /// get any depth.
-  Counters(const Machine &machine, unsigned reserved, bool saves)
-      : machine(machine), saves(saves), semaphores(machine.semaphore.count),
+  Counters(const Machine &machine, unsigned reserved, Thrift thrift)
+      : machine(machine), thrift(thrift), semaphores(machine.semaphore.count),
         used(reserved) {
     for (unsigned i = 0; i < reserved && i < semaphores.size(); ++i)
       semaphores[i].freeFrom = INT_MAX;
   }
+  /// Divides the registers between depths, from Powers on.
+  LogicalResult divide(const Rings &rings);
   LogicalResult giveSemaphores(Ring &ring);
   LogicalResult giveRegisters(Ring &ring);
   unsigned numSemaphores() const { return used; }
 
 private:
   FailureOr<Row> takeRow(Ring &ring, int64_t perRound);
+  int64_t wantedDepth(const Ring &ring) const;
   /// A run of registers for each queue of a ring of `depth` slots; false: there are
   /// none on `missing`.
   bool takeRegisters(Ring &ring, int64_t depth, Engine &missing);
@@ -56,13 +69,60 @@ private:
     int freeFrom = -1;
   };
   const Machine &machine;
-  bool saves;
+  Thrift thrift;
   std::vector<Semaphore> semaphores;
   std::array<std::array<RingRegister, numRings>, numEngines> registers;
+  /// By depth, the first register and how many there are.
+  std::array<std::map<int64_t, std::pair<size_t, size_t>>, numEngines> shares;
   unsigned used;
 };
 
 } // namespace
+
+static bool needsRegisters(const Ring &ring) {
+  return ring.rounds >= 2 && (ring.slots() > 1 || ring.needsSemaphores());
+}
+
+LogicalResult Counters::divide(const Rings &rings) {
+  // By queue, depth and stage.
+  std::array<std::map<int64_t, std::map<int, size_t>>, numEngines> wanted;
+  RingOp last;
+  for (const auto &entry : rings) {
+    const Ring &ring = entry.second;
+    if (!needsRegisters(ring))
+      continue;
+    last = ring.op;
+    llvm::SmallSet<std::pair<unsigned, bool>, 4> sides;
+    auto add = [&](Agent agent, bool writes) {
+      if (!sides.insert({unsigned(agent.queue), writes}).second)
+        return;
+      for (int stage = ring.firstStage; stage <= ring.lastStage; ++stage)
+        wanted[unsigned(agent.queue)][wantedDepth(ring)][stage] +=
+            ring.window[!writes];
+    };
+    if (ring.writer)
+      add(*ring.writer, true);
+    for (const Reader &reader : ring.readers)
+      add(reader.agent, false);
+  }
+  for (unsigned queue = 0; queue < numEngines; ++queue) {
+    size_t first = 0;
+    for (auto &[depth, stages] : wanted[queue]) {
+      size_t most = 0;
+      for (auto &[stage, count] : stages)
+        most = std::max(most, count);
+      shares[queue][depth] = {first, most};
+      first += most;
+    }
+    if (first > numRings)
+      return last.emitOpError("and the others of its program take ")
+             << first << " ring registers on " << engineName(Engine(queue))
+             << ", which has " << numRings
+             << ". fewer statements in a kernel, or fewer slots in rings, take "
+                "fewer";
+  }
+  return success();
+}
 
 /// The row that takes the fewest additions, of fresh ones where it can be.
 FailureOr<Row> Counters::takeRow(Ring &ring, int64_t perRound) {
@@ -157,13 +217,19 @@ bool Counters::takeRegisters(Ring &ring, int64_t depth, Engine &missing) {
       return true;
     size_t count = ring.window[!writes];
     MutableArrayRef<RingRegister> all(registers[unsigned(queue)]);
+    size_t begin = 0, end = all.size();
+    if (thrift >= Thrift::Powers) {
+      auto [first, share] = shares[unsigned(queue)].at(depth);
+      begin = first;
+      end = first + share;
+    }
     std::optional<std::pair<size_t, size_t>> best;
-    for (size_t first = 0; first + count <= all.size(); ++first) {
+    for (size_t first = begin; first + count <= end; ++first) {
       auto run = all.slice(first, count);
       if (!llvm::all_of(run, isFree))
         continue;
       size_t again = llvm::count_if(run, [&](const RingRegister &r) {
-        return saves ? r.freeFrom < 0 : r.freeFrom >= 0;
+        return thrift != Thrift::Fresh ? r.freeFrom < 0 : r.freeFrom >= 0;
       });
       if (!best || std::pair(again, first) < *best)
         best = {again, first};
@@ -195,14 +261,29 @@ bool Counters::takeRegisters(Ring &ring, int64_t depth, Engine &missing) {
   });
 }
 
+/// Where to begin to look for a depth.
+int64_t Counters::wantedDepth(const Ring &ring) const {
+  int64_t least =
+      std::max<int64_t>({ring.least, ring.window[0], ring.window[1]});
+  int64_t wanted = ring.slots();
+  if (thrift == Thrift::Few)
+    wanted = std::min(wanted, 2 * least);
+  if (thrift >= Thrift::Powers)
+    wanted = int64_t(llvm::bit_floor(uint64_t(wanted)));
+  return std::max(wanted, std::min(least, ring.slots()));
+}
+
 LogicalResult Counters::giveRegisters(Ring &ring) {
-  if (ring.rounds < 2 || (ring.slots() == 1 && !ring.needsSemaphores()))
+  if (!needsRegisters(ring))
     return success();
   int64_t window = std::max(ring.window[0], ring.window[1]);
   Engine missing = Engine::Tensor;
   auto before = registers;
-  for (int64_t depth = ring.slots(); depth >= std::max(ring.least, window);
-       --depth) {
+  int64_t wanted = wantedDepth(ring), least = std::max(ring.least, window);
+  // Where registers are divided, there are some of this depth.
+  if (thrift >= Thrift::Powers)
+    least = wanted;
+  for (int64_t depth = wanted; depth >= least; --depth) {
     if (takeRegisters(ring, depth, missing)) {
       ring.most = depth;
       return success();
@@ -213,7 +294,8 @@ LogicalResult Counters::giveRegisters(Ring &ring) {
   constexpr int64_t smallBytes = 16384;
   TileType tile = ring.type().getTile();
   for (int64_t depth = ring.slots() + 1;
-       depth <= ring.rounds && tile.getMemory() == Memory::Sbuf &&
+       thrift < Thrift::Powers && depth <= ring.rounds &&
+       tile.getMemory() == Memory::Sbuf &&
        depth * tile.getRowBytes() <= smallBytes;
        ++depth) {
     if (takeRegisters(ring, depth, missing)) {
@@ -229,11 +311,13 @@ LogicalResult Counters::giveRegisters(Ring &ring) {
 }
 
 static LogicalResult tryCounters(Rings &rings, const Machine &machine,
-                                 unsigned &numSemaphores, bool saves) {
+                                 unsigned &numSemaphores, Thrift thrift) {
   int lastStage = -1;
   for (auto &[key, ring] : rings)
     lastStage = std::max(lastStage, ring.lastStage);
-  Counters counters(machine, numSemaphores, saves);
+  Counters counters(machine, numSemaphores, thrift);
+  if (thrift >= Thrift::Powers && failed(counters.divide(rings)))
+    return failure();
   for (int stage = 0; stage <= lastStage; ++stage)
     for (auto &[key, ring] : rings)
       if (ring.firstStage == stage && (failed(counters.giveRegisters(ring)) ||
@@ -243,20 +327,45 @@ static LogicalResult tryCounters(Rings &rings, const Machine &machine,
   return success();
 }
 
+double engine::lossOf(const Rings &rings) {
+  double loss = 0;
+  for (const auto &entry : rings) {
+    const Ring &ring = entry.second;
+    double wanted = double(std::min(ring.depth(), ring.rounds)),
+           given = double(ring.slots());
+    if (!needsRegisters(ring) || given >= wanted)
+      continue;
+    loss += (wanted - given) / wanted;
+    double twice = 2.0 * double(ring.least);
+    if (given < twice && wanted >= twice)
+      loss += brokenPipeline;
+  }
+  return loss;
+}
+
 LogicalResult engine::giveCounters(Rings &rings, const Machine &machine,
                                    unsigned &numSemaphores) {
   if (rings.empty())
     return success();
-  {
+  std::optional<Rings> best;
+  unsigned used = numSemaphores;
+  for (Thrift thrift :
+       {Thrift::Fresh, Thrift::Saves, Thrift::Powers, Thrift::Few}) {
     ScopedDiagnosticHandler quiet(rings.begin()->second.op.getContext(),
                                   [](mlir::Diagnostic &) { return success(); });
-    Rings first = rings;
-    unsigned used = numSemaphores;
-    if (succeeded(tryCounters(first, machine, used, /*saves=*/false))) {
-      rings = std::move(first);
-      numSemaphores = used;
-      return success();
-    }
+    Rings attempt = rings;
+    unsigned usedHere = numSemaphores;
+    if (failed(tryCounters(attempt, machine, usedHere, thrift)) ||
+        (best && lossOf(attempt) >= lossOf(*best)))
+      continue;
+    best = std::move(attempt);
+    used = usedHere;
+    if (lossOf(*best) == 0)
+      break;
   }
-  return tryCounters(rings, machine, numSemaphores, /*saves=*/true);
+  if (!best)
+    return tryCounters(rings, machine, numSemaphores, Thrift::Few);
+  rings = std::move(*best);
+  numSemaphores = used;
+  return success();
 }

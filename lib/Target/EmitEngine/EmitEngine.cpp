@@ -177,3 +177,12 @@ FailureOr<Program> facet::emitEngine(ProgramOp program,
            << machine.name << "', which is no matrix engine";
   return Emitter(program, machine).run();
 }
+
+FailureOr<double> facet::lackOfRoom(ProgramOp program, const Machine &machine) {
+  FailureOr<Rings> rings = analyseRings(program, machine);
+  unsigned numSemaphores = 1; // the barrier's
+  if (failed(rings) || failed(giveCounters(*rings, machine, numSemaphores)) ||
+      failed(placeRings(*rings, machine)))
+    return failure();
+  return lossOf(*rings);
+}

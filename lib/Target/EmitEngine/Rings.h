@@ -122,6 +122,10 @@ llvm::FailureOr<Rings> analyseRings(ProgramOp program, const Machine &machine);
 llvm::LogicalResult giveCounters(Rings &rings, const Machine &machine,
                                  unsigned &numSemaphores);
 
+/// How far rings fell short of the slots they asked for; one that holds less than twice
+/// what its text holds at once counts `brokenPipeline` and more.
+double lossOf(const Rings &rings);
+
 /// Gives each ring its place. Rings of stages that do not meet may overlap.
 llvm::LogicalResult placeRings(Rings &rings, const Machine &machine);
 

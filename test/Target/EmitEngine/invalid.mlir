@@ -119,6 +119,8 @@ engine.program @p machine "trn2" {
   %a = engine.acquire %o : <300 x 128x1xf32, sbuf>
   engine.issue sync "dma_copy"(dst = %a, src = %v) : !engine.tile<128x1xf32, sbuf>, !engine.tile<128x1xf32, hbm>
   engine.commit %o : <300 x 128x1xf32, sbuf>
+  }
+  engine.for %j = 300 {
   %w = engine.wait %o : <300 x 128x1xf32, sbuf>
   engine.issue vector "copy"(dst = %w2, src = %w) : !engine.tile<128x1xf32, sbuf>, !engine.tile<128x1xf32, sbuf>
   engine.release %o : <300 x 128x1xf32, sbuf>

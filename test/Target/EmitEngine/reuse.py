@@ -78,10 +78,9 @@ check([(5, 4), (5, 2), (5, 4), (5, 4), (5, 1)], 7, "ring")
 # None of depth 4 is left on vector for the last stage: its rings get the 3 slots of an earlier one.
 check([(3, 1), (5, 4), (6, 4), (4, 2)], 6, "ring")
 
-# What does not meet may share, what does meet may not.
+# What does not meet may share, what does meet may not: these two rings of 100 slots get as many as there are.
 done = emit(copies([(100, 1)], 30))
-assert "finds no 100 semaphores side by side: machine 'trn2' has 256, of which others take 200 in its stages" in (
-    done.stderr), done.stderr
+assert done.returncode == 0 and not re.search("depth=100", done.stdout), done.stderr
 done = emit(copies([(9, 1), (12, 12)], 12))
-assert "finds no 12 ring registers side by side on vector: of its 16 others are taken in its stages or by rings of " \
-    "other depths" in done.stderr, done.stderr
+assert "and the others of its program take 26 ring registers on vector, which has 16. fewer statements in a kernel, or " \
+    "fewer slots in rings, take fewer" in done.stderr, done.stderr

@@ -8,7 +8,21 @@
 #include "facet/Dialect/Kernel/IR/Operations.h"
 #include "facet/Machine/Machine.h"
 
+#include <utility>
+
 namespace facet::engine {
+
+/// The least and the greatest of some integers.
+using Integers = std::pair<int64_t, int64_t>;
+
+/// The values of an integer type of up to 32 bits.
+Integers valuesOf(mlir::IntegerType type);
+
+/// How many products of two such integers f32 sums exactly in any order: none of the
+/// sums on the way is beyond 2^24.
+///
+///   u8 · i8    2^24 / (255 · 128) = 514
+int64_t exactTerms(Integers a, Integers b);
 
 /// sum over k of input a times input b, each of one element type.
 struct Contraction {
@@ -16,6 +30,9 @@ struct Contraction {
   unsigned a = 0, b = 0;
   /// What the array multiplies: both operands as this type. The DMA converts.
   mlir::Type aType, bType;
+  /// Of integers, which the array multiplies as bf16: so many products are summed
+  /// exactly before the sum becomes an i32. 0: the factors are floats.
+  int64_t exactTerms = 0;
   /// Iterators of the reduce: of a alone, of b alone, of both, summed over.
   llvm::SmallVector<unsigned> onlyA, onlyB, both, k;
 

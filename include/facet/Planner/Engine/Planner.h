@@ -19,10 +19,22 @@
 
 namespace facet::engine {
 
+/// What the sums of products of a plan may take; the rest is for what stands beside
+/// them, which the planner does not count.
+struct PlanLimits {
+  /// Ring registers of the tensor engine's queue, for one stage.
+  int64_t registers = numRings;
+  /// Of SBUF, in eighths.
+  int64_t sbufEighths = 7;
+};
+/// From the loosest on.
+llvm::ArrayRef<PlanLimits> planLimits();
+
 /// How `kernel`, which is simplified and has all sizes fixed, is best computed on
 /// `machine`, which is an engine. An open size is an error at the kernel.
 llvm::FailureOr<PlanAttr> planKernel(kernel::FuncOp kernel,
-                                     const Machine &machine);
+                                     const Machine &machine,
+                                     const PlanLimits &limits = {});
 
 /// Checks that `plan` fits kernel and machine; errors at the kernel.
 llvm::LogicalResult verifyPlan(PlanAttr plan, kernel::FuncOp kernel,

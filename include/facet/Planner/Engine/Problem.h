@@ -52,6 +52,16 @@ struct Problem {
   static llvm::FailureOr<Problem> of(const Contraction &contraction);
 
   const Factor &factor(Side side) const { return side == Side::A ? a : b; }
+  /// Products that one sum has.
+  int64_t terms() const;
+  /// Elements of k that PSUM may sum at once, whole steps of the array, where integers
+  /// would not stay exact over all of k; else 0.
+  int64_t sumDepth(const Machine &machine) const {
+    int64_t exact = contraction.exactTerms;
+    return exact == 0 || terms() <= exact
+               ? 0
+               : exact / machine.tensor.rows * machine.tensor.rows;
+  }
   /// Steps of `machine`'s array along k.
   int64_t steps(const Machine &machine) const {
     return (depth + machine.tensor.rows - 1) / machine.tensor.rows;

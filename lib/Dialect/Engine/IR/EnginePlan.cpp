@@ -34,7 +34,8 @@ LogicalResult ContractionAttr::verify(
     int64_t rowBlock, int64_t columnBlock, int64_t depthBlock, int64_t aSlots,
     int64_t bSlots, int64_t sumSlots, int64_t resultSlots, int64_t unroll, Load,
     Load, QueueKind evict, bool, int64_t firstDepth, int64_t lastDepth,
-    int64_t warmUp, int64_t scalarTiles, int64_t storeTiles, bool, int64_t batchBlock, bool) {
+    int64_t warmUp, int64_t scalarTiles, int64_t storeTiles, bool,
+    int64_t batchBlock, bool, int64_t sumDepth) {
   if (rowTile < 1 || columnTile < 1)
     return emitError() << "a tile of " << rowTile << " rows by " << columnTile
                        << " columns is empty";
@@ -51,7 +52,8 @@ LogicalResult ContractionAttr::verify(
   for (auto [name, number] : {std::pair("first_depth", firstDepth),
                               {"last_depth", lastDepth},
                               {"warm_up", warmUp},
-                              {"scalar_tiles", scalarTiles}})
+                              {"scalar_tiles", scalarTiles},
+                              {"sum_depth", sumDepth}})
     if (number < 0)
       return emitError() << name << " = " << number << " is negative";
   if (batchBlock < 1)

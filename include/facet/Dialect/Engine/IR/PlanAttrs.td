@@ -62,6 +62,7 @@ def Engine_ContractionAttr : Engine_PlanPart<"Contraction", "contraction"> {
     | `batch_block` | products of small matrices, along the last axis of the batch, that are loaded by one transfer and stored by one; their sums share banks of PSUM |
     | `whole` | what stays is loaded by one transfer, into one slot |
     | `store_tiles` | tiles that one transfer stores where nothing is computed on them |
+    | `sum_depth` | elements of k whose products PSUM sums before gpsimd adds them to the others as integers, in SBUF; a multiple of the array's rows; 0: all |
   }];
   let parameters = (ins EnumParameter<Engine_Side>:$stationary, EnumParameter<Engine_Side>:$outer,
                         "bool":$stays, "int64_t":$row_tile, "int64_t":$column_tile,
@@ -78,16 +79,17 @@ def Engine_ContractionAttr : Engine_PlanPart<"Contraction", "contraction"> {
                         DefaultValuedParameter<"int64_t", "1">:$store_tiles,
                         DefaultValuedParameter<"bool", "false">:$k_runs,
                         DefaultValuedParameter<"int64_t", "1">:$batch_block,
-                        DefaultValuedParameter<"bool", "false">:$whole);
+                        DefaultValuedParameter<"bool", "false">:$whole,
+                        DefaultValuedParameter<"int64_t", "0">:$sum_depth);
   // The others as they are by default.
   let builders = [AttrBuilder<(ins "::facet::engine::Side":$stationary, "::facet::engine::Side":$outer,
       "bool":$stays, "int64_t":$row_tile, "int64_t":$column_tile, "int64_t":$row_block,
       "int64_t":$column_block, "int64_t":$depth_block, "int64_t":$a_slots, "int64_t":$b_slots,
       "int64_t":$sum_slots, "int64_t":$result_slots, "int64_t":$unroll, "::facet::engine::Load":$a_load,
-      "::facet::engine::Load":$b_load, "::facet::engine::QueueKind":$evict), [{
+      "::facet::engine::Load":$b_load, "::facet::engine::QueueKind":$evict, CArg<"int64_t", "0">:$sum_depth), [{
     return Base::get($_ctxt, stationary, outer, stays, row_tile, column_tile, row_block, column_block,
                      depth_block, a_slots, b_slots, sum_slots, result_slots, unroll, a_load, b_load, evict,
-                     false, 0, 0, 0, 0, 1, false, 1, false);
+                     false, 0, 0, 0, 0, 1, false, 1, false, sum_depth);
   }]>];
   let assemblyFormat = "`<` struct(params) `>`";
   let extraClassDeclaration = [{
