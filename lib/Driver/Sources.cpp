@@ -218,7 +218,7 @@ OwningOpRef<ModuleOp> facet::parseMlir(StringRef name, std::string text,
       refuseDeepNesting(name, kept, diagnostics))
     return {};
   // What only imports need costs time to load, so it waits for its name.
-  if (kept.contains("linalg")) {
+  if (kept.contains("linalg") || kept.contains("tosa")) {
     DialectRegistry registry;
     registerImportDialects(registry);
     context.appendDialectRegistry(registry);

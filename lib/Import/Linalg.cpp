@@ -10,6 +10,8 @@
 // initial value unless that is the neutral one.
 //
 // Two `?` that the same loop runs over are one size, found before anything is written.
+// TOSA comes in by MLIR's own passes from it to linalg.
+//
 // A sum whose accumulator is bf16 or f16 is taken in f32 and rounded once.
 //
 //===----------------------------------------------------------------------===//
@@ -18,12 +20,17 @@
 #include "facet/Frontend/Frontend.h"
 #include "facet/Import/ImportLinalg.h"
 
+#include "mlir/Conversion/TosaToArith/TosaToArith.h"
+#include "mlir/Conversion/TosaToLinalg/TosaToLinalg.h"
+#include "mlir/Conversion/TosaToTensor/TosaToTensor.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -65,6 +72,41 @@ static ShapedType shapeOf(mlir::Value value) {
   return dyn_cast<RankedTensorType>(value.getType());
 }
 
+namespace {
+
+/// A reshape that puts in or leaves out axes of 1: the operand's axis of each axis of the
+/// result, -1 for a new one.
+struct UnitReshape {
+  SmallVector<int> from;
+};
+
+} // namespace
+
+static std::optional<UnitReshape> unitReshape(Operation &op) {
+  auto expand = dyn_cast<tensor::ExpandShapeOp>(op);
+  auto collapse = dyn_cast<tensor::CollapseShapeOp>(op);
+  if (!expand && !collapse)
+    return std::nullopt;
+  ShapedType longer = shapeOf(expand ? op.getResult(0) : op.getOperand(0));
+  UnitReshape reshape;
+  reshape.from.assign(shapeOf(op.getResult(0)).getRank(), -1);
+  for (auto [shorter, group] :
+       llvm::enumerate(expand ? expand.getReassociationIndices()
+                              : collapse.getReassociationIndices())) {
+    int kept = -1;
+    for (int64_t axis : group) {
+      if (longer.getDimSize(axis) == 1)
+        continue;
+      if (kept >= 0)
+        return std::nullopt; // split or joined
+      kept = int(axis);
+    }
+    if (kept >= 0)
+      reshape.from[expand ? kept : int(shorter)] = expand ? int(shorter) : kept;
+  }
+  return reshape;
+}
+
 LogicalResult Function::checkSignature() {
   auto check = [&](Type type, const Twine &what) -> LogicalResult {
     auto tensor = dyn_cast<RankedTensorType>(type);
@@ -104,6 +146,11 @@ LogicalResult Function::unify() {
       for (unsigned axis = 0; axis != shapeOf(op.getOperand(0)).getRank();
            ++axis)
         join({op.getOperand(0), axis}, {op.getResult(0), axis});
+    if (std::optional<UnitReshape> reshape = unitReshape(op))
+      for (auto [axis, from] : llvm::enumerate(reshape->from))
+        if (from >= 0)
+          join({op.getOperand(0), unsigned(from)},
+               {op.getResult(0), unsigned(axis)});
     auto structured = dyn_cast<linalg::LinalgOp>(op);
     if (!structured)
       continue;
@@ -374,7 +421,7 @@ LogicalResult Function::define(Operation &op) {
     return success();
   }
   // Sizes are the kernel's own; what computes them is not needed.
-  if (isa<tensor::EmptyOp, tensor::DimOp>(op) ||
+  if (isa<tensor::EmptyOp, tensor::DimOp, tosa::ConstShapeOp>(op) ||
       llvm::all_of(op.getResultTypes(),
                    [](Type type) { return type.isIndex(); }))
     return success();
@@ -387,6 +434,26 @@ LogicalResult Function::define(Operation &op) {
   }
   if (auto structuredOp = dyn_cast<linalg::LinalgOp>(op))
     return structured(structuredOp);
+  if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op)) {
+    std::optional<UnitReshape> reshape = unitReshape(op);
+    auto found = values.find(op.getOperand(0));
+    if (!reshape || found == values.end())
+      return op.emitError(
+          "axes are split or joined; that is not known here but for axes of 1");
+    import::Value value = found->second;
+    size_t rank = value.axes.size();
+    value.axes = axesOf(op.getResult(0));
+    value.raw = [raw = value.raw, from = reshape->from,
+                 rank](const Subscripts &subscripts) {
+      Subscripts own(rank, "0");
+      for (auto [axis, source] : llvm::enumerate(from))
+        if (source >= 0)
+          own[source] = subscripts[axis];
+      return raw(own);
+    };
+    ++value.depth;
+    return set(op, value);
+  }
   if (op.getNumResults() && !shapeOf(op.getResult(0)))
     return op.emitError("a number computed outside the structured op that uses "
                         "it is not known here; pass it as an "
@@ -434,7 +501,25 @@ bool facet::hasTensorFunctions(ModuleOp module) {
   });
 }
 
+/// TOSA's ops as linalg's; those that MLIR lowers to other things stay or are refused later.
+static LogicalResult lowerTosa(ModuleOp module) {
+  bool any = false;
+  module->walk(
+      [&](Operation *op) { any |= isa<tosa::TosaDialect>(op->getDialect()); });
+  if (!any)
+    return success();
+  PassManager passes(module.getContext());
+  OpPassManager &functions = passes.nest<func::FuncOp>();
+  functions.addPass(tosa::createTosaToLinalgNamed());
+  functions.addPass(tosa::createTosaToLinalg());
+  functions.addPass(createTosaToArithPass());
+  functions.addPass(createTosaToTensorPass());
+  return passes.run(module);
+}
+
 std::optional<std::string> facet::importLinalg(ModuleOp module) {
+  if (failed(lowerTosa(module)))
+    return std::nullopt;
   std::string all;
   for (Operation &op : *module.getBody()) {
     auto function = dyn_cast<func::FuncOp>(op);
@@ -456,6 +541,7 @@ std::optional<std::string> facet::importLinalg(ModuleOp module) {
 }
 
 void facet::registerImportDialects(DialectRegistry &registry) {
-  registry.insert<linalg::LinalgDialect, tensor::TensorDialect,
-                  func::FuncDialect, arith::ArithDialect, math::MathDialect>();
+  registry
+      .insert<linalg::LinalgDialect, tensor::TensorDialect, func::FuncDialect,
+              arith::ArithDialect, math::MathDialect, tosa::TosaDialect>();
 }
