@@ -109,7 +109,12 @@ LogicalResult ElementwiseStage::choose() {
       (i < numParallel ? parallel : summed).push_back(i);
   at.assign(numIterators, Linear());
   // Rows of 512 f32 fill a bank's worth and keep the fixed costs below a tenth.
-  constexpr int64_t widest = 512;
+  int64_t widest = 512;
+  // A short map is as fast as its transfers, whose triggers take a time of their own.
+  unsigned inputs = op.getInputs().size();
+  if (!reduce && inputs <= 2 &&
+      inputs + op.getBody().front().getOperations().size() <= 10)
+    widest = 2048;
   // Of an empty extent there will be no tiles, of which this is the size.
   if (rows)
     rowTile = std::clamp<int64_t>(extents[*rows], 1,

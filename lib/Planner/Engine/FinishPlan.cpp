@@ -46,6 +46,7 @@ private:
   void chooseSlots();
   void chooseUnroll();
   void chooseDepths();
+  void chooseStaying();
   void chooseWarmUp();
   void chooseExits();
   void chooseRuns();
@@ -209,6 +210,19 @@ void Finish::chooseDepths() {
     choose(lastDepth, wanted);
 }
 
+/// One queue brings both factors of sums in parts: it must not wait with the next
+/// block's parts until those of this one are done with, or what passes waits as well.
+void Finish::chooseStaying() {
+  Side outer = plan.getOuter();
+  if (!plan.getSumDepth() || !plan.getStays() || whole || wishes.slots[outer])
+    return;
+  int64_t groups = made().getGroups(problem.depth, machine.tensor.rows).size();
+  int64_t &mine = slots[unsigned(outer)], before = mine;
+  mine = std::max(mine, 2 * groups);
+  if (!fits())
+    mine = before;
+}
+
 /// As many products of zeros as fit before the first data.
 void Finish::chooseWarmUp() {
   if (!machine.tensor.clockWindow)
@@ -340,6 +354,7 @@ ContractionAttr Finish::run() {
   chooseSlots();
   chooseUnroll();
   chooseDepths();
+  chooseStaying();
   chooseWarmUp();
   chooseExits();
   chooseRuns();
