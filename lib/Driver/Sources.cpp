@@ -218,12 +218,16 @@ OwningOpRef<ModuleOp> facet::parseMlir(StringRef name, std::string text,
       refuseDeepNesting(name, kept, diagnostics))
     return {};
   // What only imports need costs time to load, so it waits for its name.
-  if (kept.contains("linalg") || kept.contains("tosa")) {
+  bool isStableHlo = kept.contains("stablehlo");
+  if (kept.contains("linalg") || kept.contains("tosa") || isStableHlo) {
     DialectRegistry registry;
     registerImportDialects(registry);
     context.appendDialectRegistry(registry);
     context.loadAllAvailableDialects();
   }
+  // JAX leaves notes for XLA (mhlo.num_partitions) in attributes.
+  if (isStableHlo)
+    context.allowUnregisteredDialects();
   return parseSourceString<ModuleOp>(kept, ParserConfig(&context), name);
 }
 

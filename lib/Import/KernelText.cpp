@@ -13,9 +13,37 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 
+#include <cmath>
+#include <cstdio>
+
 using namespace llvm;
 using namespace facet;
 using namespace facet::import;
+
+std::string facet::import::written(double value, ScalarType type) {
+  if (type == ScalarType::Bool)
+    return value ? "true" : "false";
+  if (std::isnan(value))
+    return "nan";
+  if (std::isinf(value))
+    return value < 0 ? "-inf" : "inf";
+  // The shortest text that reads back as the same number.
+  char text[64];
+  for (int digits = 1; digits <= 17; ++digits) {
+    std::snprintf(text, sizeof(text), "%.*g", digits, value);
+    double back = std::strtod(text, nullptr);
+    if (type == ScalarType::F64 ? back == value : float(back) == float(value))
+      break;
+  }
+  // The language's floats have digits on both sides of a point, or an exponent.
+  std::string number = text;
+  size_t exponent = number.find('e');
+  if (exponent != std::string::npos && number[exponent + 1] == '+')
+    number.erase(exponent + 1, 1);
+  if (number.find_first_of(".e") == std::string::npos)
+    number += ".0";
+  return number;
+}
 
 /// Words that no variable may have, and the letters of indices.
 static const StringSet<> &reserved() {

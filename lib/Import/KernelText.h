@@ -109,6 +109,8 @@ private:
 Text binary(llvm::StringRef op, const Text &a, const Text &b);
 /// `function(operands)`
 Text call(llvm::StringRef function, llvm::ArrayRef<Text> operands);
+/// A number as the language writes it: the shortest text that reads back as the same.
+std::string written(double value, ScalarType type);
 /// `-a` or `!a`
 Text unary(llvm::StringRef op, const Text &a);
 Text number(std::string text);

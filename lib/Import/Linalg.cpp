@@ -1,4 +1,4 @@
-//===- Linalg.cpp - kernels from linalg on tensors ------------------------===//
+//===- Linalg.cpp - kernels from functions on tensors ---------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //   %0 = linalg.matmul ins(%x, %w : tensor<?x64xf32>, tensor<64x32xf32>) outs(%zero …)
@@ -10,13 +10,14 @@
 // initial value unless that is the neutral one.
 //
 // Two `?` that the same loop runs over are one size, found before anything is written.
-// TOSA comes in by MLIR's own passes from it to linalg.
+// StableHLO comes in op by op (StableHloOps.cpp), TOSA by MLIR's own passes from it to linalg.
 //
 // A sum whose accumulator is bf16 or f16 is taken in f32 and rounded once.
 //
 //===----------------------------------------------------------------------===//
 
 #include "LinalgBody.h"
+#include "StableHlo.h"
 #include "facet/Frontend/Frontend.h"
 #include "facet/Import/ImportLinalg.h"
 
@@ -56,7 +57,9 @@ private:
   std::vector<std::string> axesOf(mlir::Value value);
   LogicalResult define(Operation &op);
   LogicalResult structured(linalg::LinalgOp op);
-  std::optional<import::Value> constant(arith::ConstantOp op);
+  LogicalResult stableHlo(Operation &op);
+  LogicalResult inlined(func::CallOp call);
+  std::optional<import::Value> constant(Operation &op, Attribute attribute);
   LogicalResult set(Operation &op, import::Value value);
 
   func::FuncOp function;
@@ -64,6 +67,7 @@ private:
   llvm::EquivalenceClasses<Axis> classes;
   llvm::DenseMap<mlir::Value, import::Value> values;
   llvm::DenseMap<Axis, std::string> names; ///< by the leader of a class
+  unsigned calls = 0;                      ///< around what is being defined
 };
 
 } // namespace
@@ -197,6 +201,10 @@ std::vector<std::string> Function::axesOf(mlir::Value value) {
   std::vector<std::string> axes;
   if (ShapedType shape = shapeOf(value))
     for (unsigned axis = 0; axis != shape.getRank(); ++axis) {
+      if (!shape.isDynamicDim(axis)) {
+        axes.push_back(std::to_string(shape.getDimSize(axis)));
+        continue;
+      }
       std::string &name = names[classes.getLeaderValue({value, axis})];
       if (name.empty())
         name = text.size("D" + std::to_string(text.sizeCount()));
@@ -216,10 +224,10 @@ LogicalResult Function::set(Operation &op, import::Value value) {
 }
 
 /// A splat, or one number.
-std::optional<import::Value> Function::constant(arith::ConstantOp op) {
-  Attribute attribute = op.getValue();
+std::optional<import::Value> Function::constant(Operation &op,
+                                                Attribute attribute) {
   size_t rank = 0;
-  Type type = op.getType();
+  Type type = op.getResult(0).getType();
   if (auto dense = dyn_cast<DenseElementsAttr>(attribute)) {
     if (!dense.isSplat()) {
       op.emitError("a constant of more than one value; make it an argument of "
@@ -234,10 +242,9 @@ std::optional<import::Value> Function::constant(arith::ConstantOp op) {
     op.emitError("the language has no such constant");
     return std::nullopt;
   }
-  Text number = literalText(attribute);
   import::Value value =
-      KernelText::literal(number.text, *scalarType(type), rank);
-  value.axes = axesOf(op.getResult());
+      KernelText::literal(literalText(attribute).text, *scalarType(type), rank);
+  value.axes = axesOf(op.getResult(0));
   return value;
 }
 
@@ -261,18 +268,6 @@ reductionOf(linalg::LinalgOp op, mlir::Value yielded,
         return std::make_pair(name, last->getOperand(1 - side));
   op->emitError("its reduction is none of acc + e, max(acc, e), min(acc, e)");
   return std::nullopt;
-}
-
-/// Whether `value` is what a reduction begins with: 0, or the least or greatest number.
-static bool isNeutral(StringRef reduction, const Text &value) {
-  StringRef number = value.text;
-  if (reduction == "sum")
-    return number == "0" || number == "0.0" || number == "-0.0";
-  if (reduction == "max")
-    return number == "-inf" || number == "-2147483648";
-  if (reduction == "min")
-    return number == "inf" || number == "2147483647";
-  return number == (reduction == "all" ? "true" : "false");
 }
 
 LogicalResult Function::structured(linalg::LinalgOp op) {
@@ -398,23 +393,74 @@ LogicalResult Function::structured(linalg::LinalgOp op) {
         indices[loop] = index;
       return expression(element, readAll(false), indices);
     });
-    Text first = readAll(true)[accumulator];
-    if (isNeutral(reduction, first))
-      return all;
-    if (reduction == "sum")
-      return binary("+", first, all);
-    if (reduction == "any" || reduction == "all")
-      return binary(reduction == "any" ? "||" : "&&", first, all);
-    return call(reduction, {first, all});
+    return combined(reduction, readAll(true)[accumulator], all);
   };
   return set(*op.getOperation(), value);
+}
+
+LogicalResult Function::stableHlo(Operation &op) {
+  std::vector<import::Value> operands;
+  unsigned depth = 0;
+  for (mlir::Value operand : op.getOperands()) {
+    auto found = values.find(operand);
+    if (found == values.end())
+      return op.emitError("an operand is made by nothing that is known here");
+    operands.push_back(found->second);
+    depth = std::max(depth, found->second.depth + 1);
+  }
+  std::optional<import::Value> value;
+  if (auto content = op.getAttrOfType<ElementsAttr>("value"))
+    value = constant(op, content);
+  else
+    value = makeStableHlo(op, operands, text);
+  if (!value)
+    return failure();
+  value->depth = depth;
+  return set(op, *value);
+}
+
+/// JAX puts functions of its library into functions of the module.
+LogicalResult Function::inlined(func::CallOp call) {
+  auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+      call, call.getCalleeAttr());
+  constexpr unsigned deepest = 20;
+  if (!callee || !callee.getBody().hasOneBlock() || calls == deepest)
+    return call.emitError("a call of a function of one block in this file is "
+                          "needed, not of itself");
+  for (auto [parameter, operand] :
+       llvm::zip(callee.getArguments(), call.getOperands())) {
+    auto found = values.find(operand);
+    if (found == values.end())
+      return call.emitError("an operand is made by nothing that is known here");
+    import::Value value = found->second;
+    if (!parameter.hasOneUse())
+      value = text.keep(value, "t");
+    values[parameter] = value;
+  }
+  ++calls;
+  Block &body = callee.getBody().front();
+  for (Operation &op : body.without_terminator())
+    if (failed(define(op)))
+      return failure();
+  --calls;
+  for (auto [result, operand] :
+       llvm::zip(call.getResults(), body.getTerminator()->getOperands())) {
+    auto found = values.find(operand);
+    if (found == values.end())
+      return call.emitError("a result is made by nothing that is known here");
+    import::Value value = found->second;
+    if (!result.hasOneUse())
+      value = text.keep(value, "t");
+    values[result] = value;
+  }
+  return success();
 }
 
 LogicalResult Function::define(Operation &op) {
   if (auto literal = dyn_cast<arith::ConstantOp>(op)) {
     if (literal.getType().isIndex() || literal->use_empty())
       return success();
-    std::optional<import::Value> value = constant(literal);
+    std::optional<import::Value> value = constant(op, literal.getValue());
     if (!value)
       return failure();
     values[literal.getResult()] = *value;
@@ -432,6 +478,10 @@ LogicalResult Function::define(Operation &op) {
     values[op.getResult(0)] = import::Value(found->second);
     return success();
   }
+  if (isStableHlo(op))
+    return stableHlo(op);
+  if (auto call = dyn_cast<func::CallOp>(op))
+    return inlined(call);
   if (auto structuredOp = dyn_cast<linalg::LinalgOp>(op))
     return structured(structuredOp);
   if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op)) {
@@ -488,9 +538,13 @@ std::optional<std::string> Function::kernel() {
     value.axes = axesOf(operand);
     text.assign(name, value);
   }
-  return text.finish(text.name(function.getName()),
-                     "From the function '" + function.getName().str() +
-                         "' on tensors.");
+  // JAX calls the function main and the module after what it traced.
+  StringRef name = function.getName();
+  if (auto module = function->getParentOfType<ModuleOp>();
+      name == "main" && module.getName())
+    name = *module.getName();
+  return text.finish(text.name(name),
+                     ("From the function '" + name + "' on tensors.").str());
 }
 
 bool facet::hasTensorFunctions(ModuleOp module) {
@@ -523,6 +577,8 @@ std::optional<std::string> facet::importLinalg(ModuleOp module) {
   std::string all;
   for (Operation &op : *module.getBody()) {
     auto function = dyn_cast<func::FuncOp>(op);
+    if (function && function.isPrivate() && !function.isExternal())
+      continue; // written where it is called
     if (!function || function.isExternal()) {
       op.emitError("functions with bodies are needed here, found '")
           << op.getName() << "'";
@@ -544,4 +600,5 @@ void facet::registerImportDialects(DialectRegistry &registry) {
   registry
       .insert<linalg::LinalgDialect, tensor::TensorDialect, func::FuncDialect,
               arith::ArithDialect, math::MathDialect, tosa::TosaDialect>();
+  registerStableHlo(registry);
 }

@@ -198,22 +198,8 @@ bool facet::import::isExpression(mlir::Value yielded, Block *block) {
 
 Text facet::import::literalText(Attribute attribute) {
   if (auto real = dyn_cast<FloatAttr>(attribute)) {
-    APFloat value = real.getValue();
-    if (value.isNaN())
-      return number("nan");
-    if (value.isInfinity())
-      return number(value.isNegative() ? "-inf" : "inf");
-    SmallString<32> text;
-    value.toString(text, /*FormatPrecision=*/0, /*FormatMaxPadding=*/3,
-                   /*TruncateZero=*/false);
-    std::string written = text.str().str();
-    for (char &c : written)
-      c = c == 'E' ? 'e' : c;
-    if (size_t plus = written.find("e+"); plus != std::string::npos)
-      written.erase(plus + 1, 1);
-    if (written.find_first_of(".e") == std::string::npos)
-      written += ".0";
-    return number(written);
+    return number(written(real.getValue().convertToDouble(),
+                          *scalarType(real.getType())));
   }
   if (auto flag = dyn_cast<BoolAttr>(attribute))
     return number(flag.getValue() ? "true" : "false");
@@ -292,4 +278,27 @@ Text facet::import::expression(mlir::Value value,
           text = convert(ScalarType::F32, text);
         return convert(type, text);
       });
+}
+
+/// Whether `value` is what a reduction begins with: 0, or the least or greatest number.
+static bool isNeutral(StringRef reduction, const Text &value) {
+  StringRef number = value.text;
+  if (reduction == "sum")
+    return number == "0" || number == "0.0" || number == "-0.0";
+  if (reduction == "max")
+    return number == "-inf" || number == "-2147483648";
+  if (reduction == "min")
+    return number == "inf" || number == "2147483647";
+  return number == (reduction == "all" ? "true" : "false");
+}
+
+Text facet::import::combined(StringRef reduction, const Text &first,
+                             const Text &all) {
+  if (isNeutral(reduction, first))
+    return all;
+  if (reduction == "sum")
+    return binary("+", first, all);
+  if (reduction == "any" || reduction == "all")
+    return binary(reduction == "any" ? "||" : "&&", first, all);
+  return call(reduction, {first, all});
 }

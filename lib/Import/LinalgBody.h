@@ -21,6 +21,10 @@ bool isExpression(mlir::Value yielded, mlir::Block *block);
 /// A number of an attribute as the language writes it.
 Text literalText(mlir::Attribute attribute);
 
+/// The value that a reduction begins with and what it made: `first + all`, say, or `all`
+/// where `first` is neutral.
+Text combined(llvm::StringRef reduction, const Text &first, const Text &all);
+
 /// The expression of `value`, where `known` has those of the block's arguments. Values of
 /// linalg.index come from `indices`.
 Text expression(mlir::Value value,

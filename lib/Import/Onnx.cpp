@@ -87,31 +87,6 @@ std::string facet::import::nameOfType(int onnxType) {
   return "element type " + std::to_string(onnxType);
 }
 
-std::string facet::import::written(double value, ScalarType type) {
-  if (type == ScalarType::Bool)
-    return value ? "true" : "false";
-  if (std::isnan(value))
-    return "nan";
-  if (std::isinf(value))
-    return value < 0 ? "-inf" : "inf";
-  // The shortest text that reads back as the same number.
-  char text[64];
-  for (int digits = 1; digits <= 17; ++digits) {
-    std::snprintf(text, sizeof(text), "%.*g", digits, value);
-    double back = std::strtod(text, nullptr);
-    if (type == ScalarType::F64 ? back == value : float(back) == float(value))
-      break;
-  }
-  // The language's floats have digits on both sides of a point, or an exponent.
-  std::string number = text;
-  size_t exponent = number.find('e');
-  if (exponent != std::string::npos && number[exponent + 1] == '+')
-    number.erase(exponent + 1, 1);
-  if (number.find_first_of(".e") == std::string::npos)
-    number += ".0";
-  return number;
-}
-
 /// The elements of `tensor`, when they are in the file and of a type that we read.
 static std::optional<Numbers> read(const onnx::TensorProto &tensor) {
   Numbers result;

@@ -75,8 +75,6 @@ Maker axisMaker(llvm::StringRef op);
 /// The type in the language of an ONNX element type; nothing for others.
 std::optional<ScalarType> elementType(int onnxType);
 std::string nameOfType(int onnxType);
-/// A number as the language writes it.
-std::string written(double value, ScalarType type);
 
 /// The axes of arrays stretched to each other as NumPy does; refuses what may not fit.
 std::vector<std::string> stretched(const Node &node,
