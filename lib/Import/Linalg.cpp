@@ -558,8 +558,9 @@ bool facet::hasTensorFunctions(ModuleOp module) {
 /// TOSA's ops as linalg's; those that MLIR lowers to other things stay or are refused later.
 static LogicalResult lowerTosa(ModuleOp module) {
   bool any = false;
-  module->walk(
-      [&](Operation *op) { any |= isa<tosa::TosaDialect>(op->getDialect()); });
+  module->walk([&](Operation *op) {
+    any |= isa_and_nonnull<tosa::TosaDialect>(op->getDialect());
+  });
   if (!any)
     return success();
   PassManager passes(module.getContext());
