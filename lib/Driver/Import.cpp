@@ -16,7 +16,7 @@
 #include "facet/Import/ImportLinalg.h"
 #include "facet/Support/Outputs.h"
 
-#include "llvm/Support/raw_ostream.h"
+#include "llvm/Support/Path.h"
 
 using namespace llvm;
 using namespace facet;
@@ -41,11 +41,19 @@ ExitCode facet::runImport(Invocation &invocation) {
   if (!kind)
     return ExitCode::Rejected;
   std::optional<std::string> text;
+  std::optional<StringRef> folder = line.value(OPT_weights);
+  std::vector<ImportedArray> arrays;
+  if (folder && *kind != InputKind::Onnx) {
+    diagnostics.error({},
+                      "'--weights' is for .onnx files, which hold constants");
+    return ExitCode::Usage;
+  }
   if (*kind == InputKind::Einsum) {
     text = importEinsum(input, *einsumOf(input), diagnostics);
   } else if (*kind == InputKind::Onnx) {
     if (std::optional<std::string> bytes = readInput(input, diagnostics))
-      text = importOnnx(inputName(input, line), *bytes, diagnostics);
+      text = importOnnx(inputName(input, line), *bytes, diagnostics,
+                        folder ? &arrays : nullptr);
   } else if (*kind == InputKind::Mlir) {
     std::optional<std::string> module = readInput(input, diagnostics);
     std::unique_ptr<mlir::MLIRContext> context = makeContext();
@@ -70,14 +78,16 @@ ExitCode facet::runImport(Invocation &invocation) {
   // The language may still refuse it, an odd last axis of int4 say: with the text to see.
   if (!parseAndCheck("imported.facet", *text, {}, diagnostics))
     return ExitCode::Rejected;
-  std::optional<StringRef> file = line.value(OPT_output);
-  if (!file || *file == "-") {
-    outs() << *text;
-    return ExitCode::Ok;
-  }
   Outputs outputs;
-  if (std::string *contents = outputs.add(*file, line.inputs(), diagnostics))
+  if (std::string *contents = outputs.add(line.value(OPT_output).value_or("-"),
+                                          line.inputs(), diagnostics))
     *contents = std::move(*text);
+  for (ImportedArray &array : arrays) {
+    SmallString<128> path(*folder);
+    sys::path::append(path, array.name + ".npy");
+    if (std::string *contents = outputs.add(path, line.inputs(), diagnostics))
+      *contents = std::move(array.npy);
+  }
   outputs.commit(diagnostics);
   return ExitCode::Ok;
 }

@@ -19,6 +19,7 @@
 #include "Onnx.h"
 #include "facet/Frontend/Frontend.h"
 #include "facet/Import/Import.h"
+#include "facet/Support/Npy.h"
 
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/STLExtras.h"
@@ -360,6 +361,10 @@ Value OnnxGraph::value(StringRef name) {
     for (int64_t extent : tensor.dims())
       axes.push_back(std::to_string(extent));
     result = text.argument(name, *type, std::move(axes), /*isConst=*/true);
+    std::string element = result.at(Subscripts(tensor.dims_size(), "0")).text;
+    weights.emplace_back(
+        StringRef(element).take_until([](char c) { return c == '['; }).str(),
+        &tensor);
   }
   return values[name] = result;
 }
@@ -517,8 +522,77 @@ std::optional<std::string> OnnxGraph::kernel(StringRef name) {
   return text.finish(name, about + ".");
 }
 
-std::optional<std::string> facet::importOnnx(StringRef file, StringRef bytes,
-                                             Diagnostics &diagnostics) {
+/// The elements in memory order, little-endian; nothing when they are not in the file.
+static std::optional<std::vector<uint8_t>>
+bytesOf(const onnx::TensorProto &tensor, ScalarType type) {
+  std::optional<uint64_t> size =
+      denseBytes(bitWidth(type), ArrayRef<int64_t>(tensor.dims().data(),
+                                                   size_t(tensor.dims_size())));
+  if (!size || tensor.data_location() == onnx::TensorProto::EXTERNAL)
+    return std::nullopt;
+  std::vector<uint8_t> bytes;
+  auto append = [&](const auto &list, auto element) {
+    for (auto value : list) {
+      uint8_t packed[sizeof(element)];
+      support::endian::write<decltype(element), endianness::little>(
+          packed, decltype(element)(value));
+      bytes.insert(bytes.end(), packed, packed + sizeof(element));
+    }
+  };
+  if (tensor.has_raw_data())
+    bytes.assign(tensor.raw_data().begin(), tensor.raw_data().end());
+  else if (type == ScalarType::F32)
+    append(tensor.float_data(), float());
+  else if (type == ScalarType::F64)
+    append(tensor.double_data(), double());
+  else if (type == ScalarType::I64)
+    append(tensor.int64_data(), int64_t());
+  else if (bitWidth(type) == 32)
+    append(tensor.int32_data(), int32_t());
+  else if (bitWidth(type) == 16)
+    append(tensor.int32_data(), uint16_t());
+  else
+    append(tensor.int32_data(), uint8_t());
+  if (bytes.size() != *size)
+    return std::nullopt;
+  return bytes;
+}
+
+/// How NumPy and ml_dtypes name a type in a file.
+static StringRef npyCode(ScalarType type) {
+  switch (type) {
+  case ScalarType::F32:
+    return "f4";
+  case ScalarType::F64:
+    return "f8";
+  case ScalarType::F16:
+    return "f2";
+  case ScalarType::BF16:
+    return "V2";
+  case ScalarType::F8E5M2:
+    return "f1";
+  case ScalarType::F8E4M3FN:
+    return "V1";
+  case ScalarType::I8:
+    return "i1";
+  case ScalarType::U8:
+    return "u1";
+  case ScalarType::I16:
+    return "i2";
+  case ScalarType::I32:
+    return "i4";
+  case ScalarType::I64:
+    return "i8";
+  case ScalarType::Bool:
+    return "b1";
+  default:
+    return "";
+  }
+}
+
+std::optional<std::string>
+facet::importOnnx(StringRef file, StringRef bytes, Diagnostics &diagnostics,
+                  std::vector<ImportedArray> *arrays) {
   onnx::ModelProto model;
   if (bytes.size() > INT32_MAX ||
       !model.ParseFromArray(bytes.data(), int(bytes.size())) ||
@@ -531,5 +605,22 @@ std::optional<std::string> facet::importOnnx(StringRef file, StringRef bytes,
   std::optional<std::string> text = graph.kernel(name);
   if (!text)
     return std::nullopt;
+  for (const auto &[argument, tensor] : graph.weights) {
+    if (!arrays)
+      break;
+    ScalarType type = *elementType(tensor->data_type());
+    std::optional<std::vector<uint8_t>> elements = bytesOf(*tensor, type);
+    if (!elements || npyCode(type).empty()) {
+      diagnostics.error({file.str()},
+                        "the numbers of '" + tensor->name() +
+                            (elements ? "' have no type in .npy files"
+                                      : "' are not in this file"));
+      return std::nullopt;
+    }
+    arrays->push_back({argument, writeNpy(npyCode(type),
+                                          {tensor->dims().data(),
+                                           size_t(tensor->dims_size())},
+                                          *elements)});
+  }
   return formatSource(file, std::move(*text), diagnostics);
 }

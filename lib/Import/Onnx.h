@@ -97,6 +97,8 @@ public:
   Value value(llvm::StringRef name);
   const Numbers *numbers(llvm::StringRef name);
 
+  /// The constants that are arguments, by their names.
+  std::vector<std::pair<std::string, const onnx::TensorProto *>> weights;
   KernelText text;
   int64_t opset = 0;
   std::optional<std::string> refusal;

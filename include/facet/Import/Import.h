@@ -15,6 +15,7 @@
 #include "llvm/ADT/StringRef.h"
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace facet {
 
@@ -29,14 +30,22 @@ std::optional<std::string> importEinsum(llvm::StringRef file,
                                         llvm::StringRef formula,
                                         Diagnostics &diagnostics);
 
+/// A constant of a model, as a whole .npy file for the argument `name`.
+struct ImportedArray {
+  std::string name;
+  std::string npy;
+};
+
 /// One kernel, named like the file, of the whole graph of an ONNX model: matrix products
 /// (MatMul, Gemm, MatMulInteger, QLinearMatMul, Einsum) and what may surround them.
 /// Inputs become arguments, constants of more than one element `const` arguments behind
 /// them, outputs results. `bytes` is the file's content; a node outside the subset is
-/// refused by number, op and name. docs/Import.md has the list.
-std::optional<std::string> importOnnx(llvm::StringRef file,
-                                      llvm::StringRef bytes,
-                                      Diagnostics &diagnostics);
+/// refused by number, op and name. docs/Import.md has the list. `arrays`, if not null, gets
+/// the constants that became arguments; one whose numbers are in another file is an error.
+std::optional<std::string>
+importOnnx(llvm::StringRef file, llvm::StringRef bytes,
+           Diagnostics &diagnostics,
+           std::vector<ImportedArray> *arrays = nullptr);
 
 } // namespace facet
 

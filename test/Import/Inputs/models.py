@@ -58,5 +58,14 @@ write("second", [helper.make_node("LayerNormalization", ["x", "g"], ["y", "mean"
 write("division", [node("Div", "x x", "y")], [value("x", [4], TensorProto.INT32)], y)
 write("odd", [node("Cast", "x", "y", to=TensorProto.FLOAT)], [value("x", [3], TensorProto.INT4)], y, opset=21)
 write("power", [node("Pow", "x p", "y")], x, y, [("p", np.float32(2.5))])
+model = onnx.load(f"{folder}/depth.onnx")
+model.graph.name = "outside"
+model.graph.input[0].type.tensor_type.shape.dim[1].dim_value = 64
+tensor = model.graph.initializer[0]
+tensor.ClearField("raw_data")
+tensor.data_location = TensorProto.EXTERNAL
+tensor.external_data.add(key="location", value="weights.bin")
+with open(f"{folder}/outside.onnx", "wb") as file:
+    file.write(model.SerializeToString())
 with open(f"{folder}/broken.onnx", "wb") as file:
     file.write(b"\x0a\xff\xff\xff\xff\x0fnot a model")
