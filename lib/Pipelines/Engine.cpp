@@ -27,8 +27,10 @@ FailureOr<kernel::FuncOp> facet::simplifyForEngine(kernel::FuncOp kernel) {
     return failure();
   kernel = module.lookupSymbol<kernel::FuncOp>(name);
   engine::separateFactors(kernel);
-  // What is left of a sum of integers merges with the map that reads it.
-  if (engine::separateIntegers(kernel)) {
+  bool changed = engine::separateFilters(kernel);
+  changed |= engine::separateIntegers(kernel);
+  // What is left of such a sum merges with the map that reads it.
+  if (changed) {
     PassManager again(module.getContext());
     again.nest<kernel::FuncOp>().addPass(kernel::createSimplifyKernelPass());
     if (failed(again.run(module)))

@@ -20,6 +20,11 @@ void separateFactors(kernel::FuncOp kernel);
 /// must be fixed. The values are the same, modulo 2^32. Whether there were any.
 bool separateIntegers(kernel::FuncOp kernel);
 
+/// Rewrites long sums under a filter, outside of attention, as sums of all points that
+/// the array can make: one factor is 0 where the filter drops a point. Sizes must be
+/// fixed. Whether there were any.
+bool separateFilters(kernel::FuncOp kernel);
+
 /// Gives what is computed behind a long sum of integers for fewer indices than the sum
 /// has a map of its own. Sizes must be fixed.
 void hoistTerms(kernel::FuncOp kernel);

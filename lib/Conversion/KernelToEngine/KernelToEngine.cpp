@@ -299,6 +299,7 @@ struct ConvertKernelToEnginePass
       auto plan = kernel->getAttrOfType<PlanAttr>("kernel.plan");
       if (!plan) {
         separateFactors(kernel);
+        separateFilters(kernel);
         separateIntegers(kernel);
         FailureOr<PlanAttr> planned = planKernel(kernel, *found);
         if (failed(planned))

@@ -20,6 +20,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "DeriveOp.h"
 #include "facet/Conversion/KernelToEngine.h"
 #include "facet/Dialect/Kernel/IR/Operations.h"
 #include "facet/Dialect/Kernel/IR/StructuredParts.h"
@@ -184,53 +185,8 @@ std::optional<Term> Separation::termOf(Value zero) {
 Value Separation::make(StringAttr name, ArrayRef<unsigned> iterators,
                        unsigned numSummed, ArrayRef<Input> inputs, Type element,
                        Emit emit) {
-  OpBuilder::InsertionGuard guard(builder);
-  mlir::Location loc = reduce.getLoc();
-  StructuredParts parts(op);
-  SmallVector<int64_t> iteratorAt(op.getNumIterators(), -1);
-  SmallVector<Attribute> names;
-  SmallVector<OpFoldResult> extents;
-  for (unsigned i : iterators) {
-    iteratorAt[i] = names.size();
-    names.push_back(parts.iteratorNames[i]);
-    extents.push_back(parts.extents[i]);
-  }
-  unsigned numParallel = iterators.size() - numSummed;
-  ArrayRef<OpFoldResult> shape = ArrayRef(extents).take_front(numParallel);
-  parts.opName =
-      numSummed ? ReduceOp::getOperationName() : MapOp::getOperationName();
-  parts.name = name;
-  parts.iteratorNames = names;
-  parts.extents = extents;
-  parts.numParallel = numParallel;
-  parts.inputs.assign(inputs.begin(), inputs.end());
-  for (Input &input : parts.inputs)
-    for (Subscript &subscript : input.subscripts)
-      if (subscript.kind == Subscript::Iterator)
-        subscript.value = iteratorAt[subscript.value];
-  parts.inits = {tensor::EmptyOp::create(builder, loc, shape, element)};
-  if (numSummed) {
-    Value zero =
-        arith::ConstantOp::create(builder, loc, builder.getZeroAttr(element));
-    SmallVector<Value> open;
-    SmallVector<int64_t> sizes;
-    std::tie(sizes, open) =
-        decomposeMixedValues(SmallVector<OpFoldResult>(shape));
-    parts.inits = {tensor::SplatOp::create(
-        builder, loc, RankedTensorType::get(sizes, element), zero, open)};
-  }
-  parts.discardable.clear();
-  StructuredOpInterface made = parts.create(builder, loc);
-  SmallVector<Type> types;
-  for (const Input &input : inputs)
-    types.push_back(
-        cast<RankedTensorType>(input.tensor.getType()).getElementType());
-  Block *block =
-      builder.createBlock(&made.getBody(), {}, types,
-                          SmallVector<mlir::Location>(types.size(), loc));
-  SmallVector<Value> arguments(block->getArguments());
-  YieldOp::create(builder, loc, emit(arguments));
-  return made->getResult(0);
+  return engine::deriveOp(builder, op, name, iterators, numSummed, inputs,
+                          element, emit);
 }
 
 /// An element of what the factor is multiplied as, as an i32.
