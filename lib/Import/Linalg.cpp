@@ -59,6 +59,7 @@ private:
   LogicalResult structured(linalg::LinalgOp op);
   LogicalResult stableHlo(Operation &op);
   LogicalResult inlined(func::CallOp call);
+  LogicalResult defineAll(Block &block);
   std::optional<import::Value> constant(Operation &op, Attribute attribute);
   LogicalResult set(Operation &op, import::Value value);
 
@@ -419,6 +420,49 @@ LogicalResult Function::stableHlo(Operation &op) {
   return set(op, *value);
 }
 
+/// Defines the ops that the block's results need: a softmax written as ops needs its
+/// scores alone, and what lies between is left out.
+LogicalResult Function::defineAll(Block &block) {
+  llvm::DenseMap<Operation *, SoftmaxOps> softmaxes;
+  llvm::DenseSet<mlir::Value> needed(block.getTerminator()->operand_begin(),
+                                     block.getTerminator()->operand_end());
+  llvm::DenseSet<Operation *> live;
+  for (Operation &op : llvm::reverse(block.without_terminator())) {
+    if (llvm::none_of(op.getResults(), [&](mlir::Value result) {
+          return needed.contains(result);
+        }))
+      continue;
+    live.insert(&op);
+    if (std::optional<SoftmaxOps> softmax = matchSoftmax(op)) {
+      softmaxes.try_emplace(&op, *softmax);
+      needed.insert(softmax->scores);
+      continue;
+    }
+    needed.insert(op.operand_begin(), op.operand_end());
+    // Scalar code uses values of the block too.
+    op.walk([&](Operation *inner) {
+      needed.insert(inner->operand_begin(), inner->operand_end());
+    });
+  }
+  for (Operation &op : block.without_terminator()) {
+    if (!live.contains(&op))
+      continue;
+    auto softmax = softmaxes.find(&op);
+    if (softmax == softmaxes.end()) {
+      if (failed(define(op)))
+        return failure();
+      continue;
+    }
+    auto scores = values.find(softmax->second.scores);
+    if (scores == values.end())
+      return op.emitError("an operand is made by nothing that is known here");
+    import::Value kept = text.keep(scores->second, "t");
+    if (failed(set(op, makeSoftmax(op, kept, softmax->second.axis))))
+      return failure();
+  }
+  return success();
+}
+
 /// JAX puts functions of its library into functions of the module.
 LogicalResult Function::inlined(func::CallOp call) {
   auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
@@ -439,9 +483,8 @@ LogicalResult Function::inlined(func::CallOp call) {
   }
   ++calls;
   Block &body = callee.getBody().front();
-  for (Operation &op : body.without_terminator())
-    if (failed(define(op)))
-      return failure();
+  if (failed(defineAll(body)))
+    return failure();
   --calls;
   for (auto [result, operand] :
        llvm::zip(call.getResults(), body.getTerminator()->getOperands())) {
@@ -525,9 +568,8 @@ std::optional<std::string> Function::kernel() {
   for (unsigned i = 0; i != end->getNumOperands(); ++i)
     results.push_back(text.result(
         end->getNumOperands() == 1 ? "y" : "y" + std::to_string(i)));
-  for (Operation &op : function.getBody().front().without_terminator())
-    if (failed(define(op)))
-      return std::nullopt;
+  if (failed(defineAll(function.getBody().front())))
+    return std::nullopt;
   for (auto [name, operand] : llvm::zip(results, end->getOperands())) {
     auto found = values.find(operand);
     if (found == values.end()) {

@@ -1,0 +1,163 @@
+//===- StableHloSoftmax.cpp - a softmax written as ops --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//   m = max over the last axis of s      e = exp(s - m)      e / (sum over it of e)
+//
+// is what jax.nn.softmax traces to. As the language's softmax it can be part of an
+// attention that never stores its scores. Between the steps JAX puts broadcasts, which
+// must bring every axis back to its place, and for bfloat16 conversions to f32 and back:
+// the language's softmax is computed in f32 and rounded once, which is nearer.
+//
+//===----------------------------------------------------------------------===//
+
+#include "LinalgBody.h"
+#include "StableHlo.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace facet;
+using namespace facet::import;
+
+static bool isNamed(Operation *op, StringRef name) {
+  return op && op->getName().getStringRef() == name;
+}
+
+/// `value` before conversions.
+static mlir::Value beforeConversions(mlir::Value value) {
+  while (isNamed(value.getDefiningOp(), "stablehlo.convert"))
+    value = value.getDefiningOp()->getOperand(0);
+  return value;
+}
+
+/// Whether `value` is splat of minus infinity.
+static bool isMinusInfinity(mlir::Value value) {
+  while (isNamed(value.getDefiningOp(), "stablehlo.broadcast_in_dim"))
+    value = value.getDefiningOp()->getOperand(0);
+  Operation *op = value.getDefiningOp();
+  auto content = op ? op->getAttrOfType<DenseFPElementsAttr>("value")
+                    : DenseFPElementsAttr();
+  return content && content.isSplat() &&
+         content.getSplatValue<APFloat>().isInfinity() &&
+         content.getSplatValue<APFloat>().isNegative();
+}
+
+/// The reduction of `source` by `word` along one axis that `value` repeats along that
+/// axis, or nothing.
+static std::optional<unsigned>
+repeatedReduction(mlir::Value value, mlir::Value source, StringRef word) {
+  SmallVector<ArrayRef<int64_t>> broadcasts; // the last first
+  for (;;) {
+    value = beforeConversions(value);
+    Operation *op = value.getDefiningOp();
+    if (isNamed(op, "stablehlo.broadcast_in_dim")) {
+      auto dims = op->getAttrOfType<DenseI64ArrayAttr>("dims");
+      if (!dims)
+        return std::nullopt;
+      broadcasts.push_back(dims.asArrayRef());
+      value = op->getOperand(0);
+    } else if (isNamed(op, "stablehlo.maximum") &&
+               word == "stablehlo.maximum" &&
+               isMinusInfinity(op->getOperand(0))) {
+      value = op->getOperand(1);
+    } else {
+      break;
+    }
+  }
+  Operation *reduce = value.getDefiningOp();
+  if (!isNamed(reduce, "stablehlo.reduce") ||
+      beforeConversions(reduce->getOperand(0)) != beforeConversions(source))
+    return std::nullopt;
+  auto name = reduce->getAttrOfType<StringAttr>("word");
+  auto dims = reduce->getAttrOfType<DenseI64ArrayAttr>("dims");
+  if (!name || name.getValue() != word || !dims || dims.size() != 1)
+    return std::nullopt;
+  // Where each axis that was left ends up.
+  unsigned rank = cast<RankedTensorType>(source.getType()).getRank(),
+           axis = unsigned(dims[0]);
+  unsigned left = 0;
+  for (unsigned own = 0; own != rank; ++own) {
+    if (own == axis)
+      continue;
+    int64_t place = left++;
+    for (ArrayRef<int64_t> broadcast : llvm::reverse(broadcasts)) {
+      if (place >= int64_t(broadcast.size()))
+        return std::nullopt;
+      place = broadcast[place];
+    }
+    if (place != own)
+      return std::nullopt;
+  }
+  return axis;
+}
+
+/// Whether a reduction begins with what changes nothing.
+static bool beginsNeutral(mlir::Value value, StringRef word) {
+  while (value) {
+    value = beforeConversions(value);
+    Operation *op = value.getDefiningOp();
+    if (isNamed(op, "stablehlo.broadcast_in_dim"))
+      value = op->getOperand(0);
+    else if (isNamed(op, "stablehlo.maximum"))
+      value = op->getOperand(1);
+    else
+      break;
+  }
+  Operation *reduce = value ? value.getDefiningOp() : nullptr;
+  if (!isNamed(reduce, "stablehlo.reduce"))
+    return false;
+  if (word == "stablehlo.maximum")
+    return isMinusInfinity(reduce->getOperand(1));
+  Operation *first = reduce->getOperand(1).getDefiningOp();
+  auto content = first ? first->getAttrOfType<DenseFPElementsAttr>("value")
+                       : DenseFPElementsAttr();
+  return content && content.isSplat() &&
+         content.getSplatValue<APFloat>().isZero();
+}
+
+std::optional<SoftmaxOps> facet::import::matchSoftmax(Operation &op) {
+  if (!isNamed(&op, "stablehlo.divide") || op.getNumOperands() != 2)
+    return std::nullopt;
+  Operation *exponential = beforeConversions(op.getOperand(0)).getDefiningOp();
+  if (!isNamed(exponential, "stablehlo.exponential"))
+    return std::nullopt;
+  Operation *difference = exponential->getOperand(0).getDefiningOp();
+  if (!isNamed(difference, "stablehlo.subtract"))
+    return std::nullopt;
+  mlir::Value scores = difference->getOperand(0);
+  auto type = dyn_cast<RankedTensorType>(scores.getType());
+  if (!type || type.getShape() !=
+                   cast<RankedTensorType>(op.getResult(0).getType()).getShape())
+    return std::nullopt;
+  std::optional<unsigned> greatest =
+                              repeatedReduction(difference->getOperand(1),
+                                                scores, "stablehlo.maximum"),
+                          sum = repeatedReduction(op.getOperand(1),
+                                                  exponential->getResult(0),
+                                                  "stablehlo.add");
+  if (!greatest || greatest != sum || type.getDimSize(*sum) == 1 ||
+      !beginsNeutral(difference->getOperand(1), "stablehlo.maximum") ||
+      !beginsNeutral(op.getOperand(1), "stablehlo.add"))
+    return std::nullopt;
+  return SoftmaxOps{scores, *sum};
+}
+
+import::Value facet::import::makeSoftmax(Operation &op,
+                                         const import::Value &scores,
+                                         unsigned axis) {
+  import::Value value = scores;
+  value.type = *scalarType(
+      cast<RankedTensorType>(op.getResult(0).getType()).getElementType());
+  value.work = Work::Light;
+  value.converts = arithmeticType(value.type) != value.type;
+  value.raw = [scores, axis](const Subscripts &subscripts) {
+    import::Text element = scores.at(subscripts);
+    return import::Text{"softmax[" + subscripts[axis] + "](" + element.text +
+                            ")",
+                        Binding::Primary, element.ranged};
+  };
+  return value;
+}
