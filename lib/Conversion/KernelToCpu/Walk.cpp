@@ -96,13 +96,18 @@ void Walk::forBlocks(Value n, int64_t step, BlockBody body) {
       body(frame.i64(0), frame.num(n));
     return;
   }
-  auto loop = scf::ForOp::create(b, frame.i64(0), n, frame.i64(step));
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(loop.getBody());
-  Num i = frame.num(loop.getInductionVar());
-  bool whole = count && *count % step == 0;
-  body(i,
-       whole ? frame.i64(step) : loops::min(frame.num(n) - i, frame.i64(step)));
+  Value whole = count ? frame.i64(*count / step * step) : n;
+  {
+    auto loop = scf::ForOp::create(b, frame.i64(0), whole, frame.i64(step));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    Num i = frame.num(loop.getInductionVar());
+    body(i, count ? frame.i64(step)
+                  : loops::min(frame.num(n) - i, frame.i64(step)));
+  }
+  // The last block is code of its own, for a size that is known.
+  if (count && *count % step != 0)
+    body(frame.num(whole), frame.i64(*count % step));
 }
 
 void Walk::forGroups(llvm::function_ref<void(Value)> body,

@@ -35,12 +35,12 @@ constexpr int64_t mostVectors = 8;
 constexpr double lineWeight = 2;
 /// Sums this short read a in place without that loss: a few rows of it fit.
 constexpr int64_t shortSum = 512;
-/// Elements of k that a panel holds at most. Of 256, 512, 1024 and all, this was the
-/// fastest for 2048³ and 512·4096·4096.
-constexpr int64_t longestDepth = 1024;
-/// With fewer blocks of rows than this, a panel of b is read too seldom to make up
-/// for leaving the second-level cache: 128·4096·4096 was fastest inside of it.
-constexpr int64_t fewRowBlocks = 4;
+/// Elements of k that a panel holds at most, beside an a that is packed, too, and one that
+/// is not. Of 256 to 4096 and all, these were the fastest for 512·4096·11008.
+constexpr int64_t longestDepthOfA = 1024, longestDepth = 4096;
+/// Up to so many rows, a panel of b is read too seldom to make up for leaving the
+/// second-level cache: 128·4096·4096 was fastest inside of it.
+constexpr int64_t rowsInSecondLevel = 384;
 /// Shorter blocks of k spend their time on loading and storing sums.
 constexpr int64_t shortestDepth = 256;
 /// Blocks of k are whole numbers of this many elements, of every vector and group.
@@ -58,8 +58,10 @@ constexpr int64_t tallFactor = 4;
 /// Rows and elements of k of a block under a filter: its sums, and its a, stay in the
 /// second-level cache.
 constexpr int64_t filteredRows = 64, filteredDepth = 512;
-/// Tiles of a block.
+/// Tiles of a block that packs a, and of one that reads it where it is: there, few
+/// columns keep the panels of b near, and many rows read them.
 constexpr int64_t rowTiles = 12, columnTiles = 16;
+constexpr int64_t manyRowTiles = 32, fewColumnTiles = 8;
 /// Those of a block of a packed array, at most.
 constexpr int64_t constantRowTiles = 16, constantColumnTiles = 64;
 /// How far ahead the panels of a packed array are asked for: it comes from memory in
@@ -88,7 +90,7 @@ private:
   Tile chooseTile();
   bool packingAPays();
   bool packingBPays();
-  int64_t chooseDepth(Tile tile);
+  int64_t chooseDepth(Tile tile, bool packsA, bool constant);
   bool streamsB();
   ContractionAttr streamingB();
   Split chooseSplit(Tile tile);
@@ -129,27 +131,30 @@ Tile BlockChooser::chooseTile() {
   return best;
 }
 
-/// A row of a is used once for each column; packing it costs `packCyclesA` per
-/// element, leaving it where it is a share of the time of each multiply-add.
 bool BlockChooser::packingAPays() {
   if (problem.k && *problem.k <= shortSum)
     return false;
-  return !problem.n || packCyclesA * multiplyRate(problem.lanes, machine) <=
-                           unpackedLossA * double(*problem.n);
+  return packCyclesA * problem.sizeM() * problem.sizeK() * problem.repeats <
+         unpackedCyclesA(problem, machine);
 }
 
 bool BlockChooser::packingBPays() {
-  return !problem.m || packCyclesB * multiplyRate(problem.lanes, machine) <
-                           unpackedLossB * double(*problem.m);
+  return packCyclesB * problem.sizeN() * problem.sizeK() * problem.repeats <
+         unpackedCyclesB(problem, machine);
 }
 
 /// Blocks of k of equal size, or 0: all of it.
-int64_t BlockChooser::chooseDepth(Tile tile) {
-  int64_t longest = longestDepth;
-  if (problem.m && *problem.m <= fewRowBlocks * rowTiles * tile.rows) {
-    int64_t bytes = columnTiles * tile.vectors * problem.lanes * problem.bytes;
+int64_t BlockChooser::chooseDepth(Tile tile, bool packsA, bool constant) {
+  int64_t longest = packsA ? longestDepthOfA : longestDepth;
+  bool isStream = constant && !packsA; // panels come in their order
+  if (problem.m && *problem.m <= rowsInSecondLevel && !isStream) {
+    int64_t columns =
+        (packsA ? columnTiles : fewColumnTiles) * tile.vectors * problem.lanes;
+    if (problem.n)
+      columns = std::clamp<int64_t>(*problem.n, 1, columns);
+    int64_t bytes = columns * problem.bytes;
     longest = std::clamp(machine.cache.l2Bytes / bytes / depthUnit * depthUnit,
-                         shortestDepth, longestDepth);
+                         shortestDepth, longest);
   }
   int64_t unit = depthUnit;
   if (problem.hasSeveralK) {
@@ -224,12 +229,12 @@ ContractionAttr BlockChooser::ofConstant(LayoutAttr layout) {
     tile.rows = std::min<int64_t>(
         tile.rows, llvm::bit_ceil(uint64_t(std::max<int64_t>(*m, 1))));
   bool packA = problem.group > 1 || !problem.aInPlace || packingAPays();
-  int64_t depth = chooseDepth(tile);
+  int64_t depth = chooseDepth(tile, packA, /*constant=*/true);
   bool isOneTile = m && *m <= tile.rows;
   if (isOneTile && double(tile.rows * problem.bytes) * problem.sizeK() <=
                        double(machine.cache.l2Bytes) / 2)
     depth = 0;
-  int64_t rowBlock = constantRowTiles * tile.rows;
+  int64_t rowBlock = (packA ? constantRowTiles : manyRowTiles) * tile.rows;
   if (m)
     rowBlock = llvm::alignTo(
         llvm::divideCeil(std::max<int64_t>(*m, 1),
@@ -238,8 +243,9 @@ ContractionAttr BlockChooser::ofConstant(LayoutAttr layout) {
   Split split = chooseSplit(tile);
   return ContractionAttr::get(
       context, tile.rows, tile.vectors, problem.lanes, rowBlock,
-      constantColumnTiles * layout.getColumns(), packA ? Pack::A : Pack::None,
-      problem.dot, depth, split, split == Split::None ? 0 : taskGrain,
+      (packA ? constantColumnTiles : fewColumnTiles) * layout.getColumns(),
+      packA ? Pack::A : Pack::None, problem.dot, depth, split,
+      split == Split::None ? 0 : taskGrain,
       /*constant=*/true, prefetchBytes);
 }
 
@@ -267,10 +273,12 @@ ContractionAttr BlockChooser::choose() {
   bool packB = !problem.bInPlace || packingBPays();
   Split split = chooseSplit(tile);
   return ContractionAttr::get(
-      context, tile.rows, tile.vectors, lanes, rowTiles * tile.rows,
-      columnTiles * tile.vectors * lanes,
+      context, tile.rows, tile.vectors, lanes,
+      (packA ? rowTiles : manyRowTiles) * tile.rows,
+      (packA ? columnTiles : fewColumnTiles) * tile.vectors * lanes,
       Pack(unsigned(packA) | unsigned(packB) << 1), problem.dot,
-      chooseDepth(tile), split, split == Split::None ? 0 : taskGrain,
+      chooseDepth(tile, packA, /*constant=*/false), split,
+      split == Split::None ? 0 : taskGrain,
       /*constant=*/false, /*prefetch=*/0);
 }
 

@@ -12,10 +12,14 @@ namespace facet::cpu {
 /// Cycles to pack one element of a (which transposes) and of b (which copies), both
 /// from the last-level cache. Measured, f32, AVX-512 on a Zen 5 core.
 constexpr double packCyclesA = 0.5, packCyclesB = 1. / 3;
-/// Time lost, relative to packed operands, when a or b is read where it is: of a,
-/// rows whose distance is a power of two share a set of the cache; of b, every row
-/// is on another page. Measured alike.
-constexpr double unpackedLossA = 1. / 16, unpackedLossB = 1. / 3;
+/// Share of the multiply-adds' time that is lost, relative to packed operands, when an a
+/// whose rows do not run along k is read where it is. Measured alike. One whose rows do
+/// is as fast where it is: eight streams that the prefetchers follow (f32, Zen 4).
+constexpr double unpackedLossA = 1. / 16;
+/// Packing pays from so many rows on where the caches do not hold b as it is: each
+/// row of tiles meets its pages again. 128·4096·4096 was 4 % faster where b is,
+/// 197·3072·768 as fast, 256·2048·2048 2 % slower (f32, Zen 4).
+constexpr double rowsThatPackingPays = 200;
 
 /// Which calls a plan is for.
 struct Calls {
@@ -55,6 +59,8 @@ struct Problem {
   int64_t group = 1;
   /// Whether a and b can be read where they are.
   bool aInPlace = false, bInPlace = false;
+  /// Whether a's neighbours in memory are neighbours in k.
+  bool aAlongK = false;
   /// Whether all sizes are known.
   bool isClosed = true;
 
@@ -73,6 +79,10 @@ struct Cost {
   double total() const { return multiply + packA + packB + partial; }
   double blocksOfK = 1;
 };
+
+/// Cycles lost where an operand is read where it is.
+double unpackedCyclesA(const Problem &problem, const Machine &machine);
+double unpackedCyclesB(const Problem &problem, const Machine &machine);
 
 Cost costOf(const Problem &problem, ContractionAttr plan,
             const Machine &machine);

@@ -260,25 +260,25 @@ void Explainer::describeChoices(const Contraction &c, ContractionAttr choices,
           choices.getGrain() == planned.getGrain());
   static constexpr const char *words[] = {"nothing", "a", "b", "a and b"};
   auto operand = [&](StringRef name, bool packed, bool inPlace, double cycles,
-                     double loss) {
+                     double lost) {
     std::string text = name.str() + ": ";
-    double lost = cost.multiply * loss;
+    std::string lostText = lost > 0 ? timeOf(lost) : "nothing";
     if (packed && !inPlace)
       return text + "is computed as it is packed, " + timeOf(cycles);
     if (packed)
-      return text + timeOf(cycles) + " to pack, " + timeOf(lost) +
+      return text + timeOf(cycles) + " to pack, " + lostText +
              " lost where it is";
-    return text + "read where it is, " + timeOf(lost) + " lost";
+    return text + "read where it is, " + lostText + " lost";
   };
   // What packing would take where it is not done is not computed twice.
   add("pack", words[uint32_t(choices.getPack())],
       operand("a", choices.packsA(), problem.aInPlace, cost.packA,
-              unpackedLossA) +
+              unpackedCyclesA(problem, machine)) +
           "; " +
           (choices.getConstant()
                ? "b: read from its packed array"
                : operand("b", choices.packsB(), problem.bInPlace, cost.packB,
-                         unpackedLossB)),
+                         unpackedCyclesB(problem, machine))),
       samePlan && choices.getPack() == planned.getPack());
   if (choices.getPrefetch())
     add("prefetch", printBytes(double(choices.getPrefetch())) + " ahead",
@@ -502,7 +502,8 @@ Explanation Explainer::explain() {
     }
     if (!result.bounds.empty())
       to.seconds = std::max(total, result.bounds.front().seconds);
-    if (variant == plan.getGeneral()) // what other calls have saved costs nothing
+    if (variant ==
+        plan.getGeneral()) // what other calls have saved costs nothing
       result.costs = std::move(costs);
     costs.clear();
   }
