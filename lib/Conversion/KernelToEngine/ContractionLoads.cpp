@@ -29,9 +29,10 @@ void ContractionStage::load(Operand &operand, const Span &span,
     base += outer * stride;
   base += span.start * operand.stride;
   // What stays is loaded by another queue and another DMA ring than what passes, so
-  // that the first groups of both arrive together. Results are stored by scalar: its
+  // that the first groups of both arrive together; what stays whole is small and comes
+  // first, since no product can begin without it. Results are stored by scalar: its
   // transfers begin sooner, and the last of them ends the program.
-  bool apart = plan.getStays() && &operand == outer;
+  bool apart = plan.getStays() && !plan.getWhole() && &operand == outer;
   // Where gpsimd adds parts, sync brings everything.
   QueueKind queue = apart && !inParts() ? QueueKind::Gpsimd : QueueKind::Sync;
   NamedAttribute ring = lowering.builder.getNamedAttr(

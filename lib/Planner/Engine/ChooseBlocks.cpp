@@ -5,7 +5,8 @@
 // the cost model predicts the least time:
 //
 //   which factor is stationary, which one the outer loop runs over, whether its blocks
-//   stay; blocks of 1, 2, 4, … tiles; k in up to 16 parts; which engine empties PSUM
+//   stay; blocks of 1, 2, 4, … tiles or of a whole part of them, columns as wide as a
+//   bank or all alike; k in up to 16 parts; which engine empties PSUM
 //
 // Rings are as deep as SBUF allows, and as is of use. A schedule narrows the search:
 // what it says is the only value tried.
@@ -68,7 +69,6 @@ ContractionAttr Search::run() {
           std::min(problem.factor(side).extent, most));
     };
     tile(stationary, machine.tensor.columns);
-    tile(moving, widestTile(machine));
     for (Side side : {Side::A, Side::B})
       choices.load[side] = wishes.load[side].value_or(
           problem.factor(side).canTranspose() ? Load::Transpose : Load::Copy);
@@ -76,7 +76,17 @@ ContractionAttr Search::run() {
     choices.sumSlots = wishes.sumSlots.value_or(machine.psum.banks);
     // Steps written out: enough that the loop's way back is no hundredth.
     choices.unroll = wishes.unroll.value_or(16);
+    // As wide as they can be, or all of one width: a sliver at the end would take as
+    // long as its weights take to load.
+    int64_t extent = problem.factor(moving).extent, most = widestTile(machine);
+    tile(moving, most);
     tryOrders(choices);
+    int64_t equal = divideCeil(extent, divideCeil(extent, most));
+    if (!wishes.tile[moving] && !wishes.block[moving] && equal < most &&
+        extent > most) {
+      tile(moving, equal);
+      tryOrders(choices);
+    }
   }
   return best;
 }
@@ -107,8 +117,9 @@ void Search::tryBlocks(const Choices &choices) {
       return SmallVector<int64_t>{*wishes.block[side] / choices.tile[side]};
     SmallVector<int64_t> counts;
     int64_t all = divideCeil(problem.factor(side).extent, choices.tile[side]);
-    for (int64_t count = 1; count <= std::min(most, all); count *= 2)
-      counts.push_back(count);
+    for (int64_t count = 1; count <= std::min(most, all); ++count)
+      if (llvm::isPowerOf2_64(count) || all % count == 0)
+        counts.push_back(count);
     return counts;
   };
   for (Side side : {Side::A, Side::B})

@@ -31,7 +31,8 @@ kernel.func @tn sizes [K, M, N] (a = %a: tensor<?x?xbf16> [K, M], b = %b: tensor
 }
 
 // Two steps at once, a first part of one step, a last one of three; zeros first; what
-// stays in one slot; scalar takes one tile of four, tiles leave in threes.
+// stays in one slot, which comes before what passes; scalar takes one tile of four,
+// tiles leave in threes.
 // CHECK-LABEL: engine.program @tn8
 // CHECK-DAG: engine.ring "rows" : <5 x 128x4x512xf8E4M3, sbuf>
 // CHECK-DAG: engine.ring "columns" : <2 x 128x7x256xf8E4M3, sbuf>
@@ -40,7 +41,7 @@ kernel.func @tn sizes [K, M, N] (a = %a: tensor<?x?xbf16> [K, M], b = %b: tensor
 // CHECK: engine.for %{{.*}} = 5
 // CHECK: engine.issue tensor "matmul"({{.*}}) {start, stop}
 // CHECK: engine.view {{.*}} to <128x7x256xf8E4M3, sbuf>
-// CHECK: engine.issue gpsimd "dma_copy"
+// CHECK: engine.issue sync "dma_copy"
 // CHECK: engine.issue sync "dma_copy"
 // CHECK: engine.issue tensor "load_weights"({{.*}}) :
 // CHECK: engine.issue tensor "load_weights"({{.*}}) {double_row}
