@@ -841,7 +841,9 @@ void TileBody::yieldInto(Value yielded, RingOp into) {
   TileValue value;
   if (computed) {
     Recipe::Kind kind = recipeOf(def)->kind;
-    computed = kind != Recipe::Alias && kind != Recipe::Size;
+    // An index is written by gpsimd for all that read it.
+    computed = kind != Recipe::Alias && kind != Recipe::Size &&
+               kind != Recipe::Index;
   }
   // A column must be spread over the row, a constant written: by a copy. All tiles
   // of a body are written by the same engine.
