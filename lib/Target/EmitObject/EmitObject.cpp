@@ -1,7 +1,7 @@
 //===- EmitObject.cpp - LLVM dialect to object, assembly, LLVM text -------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Translation, LLVM's optimiser at level 1, code generation. What LLVM would
+// Translation, LLVM's passes (Optimise.cpp), code generation. What LLVM would
 // report by ending the process (a fatal error, a crash) is caught and becomes
 // the reason of a failure: whoever calls us says it as an internal error.
 //
@@ -16,6 +16,7 @@
 #include "facet/Target/EmitObject.h"
 #include "LoneLaneStores.h"
 #include "LongLoops.h"
+#include "Optimise.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
@@ -26,20 +27,19 @@
 #include "llvm/CodeGen/MachineOptimizationRemarkEmitter.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Object/ObjectFile.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
-#include "llvm/Transforms/Scalar/EarlyCSE.h"
 
 #include <mutex>
 
@@ -187,37 +187,6 @@ static std::unique_ptr<llvm::Module> translate(mlir::ModuleOp module,
     function.addFnAttr("no-builtins"); // no loop becomes a call to a library
   }
   return result;
-}
-
-/// Quick: only what makes less work for code generation.
-static void optimise(llvm::Module &module, llvm::TargetMachine &machine,
-                     CodeEffort effort) {
-  llvm::PipelineTuningOptions tuning;
-  tuning.LoopVectorization = tuning.SLPVectorization = false;
-  tuning.LoopUnrolling = false;
-  llvm::PassBuilder builder(&machine, tuning);
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager sccs;
-  llvm::ModuleAnalysisManager modules;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(sccs);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, sccs, modules);
-  if (effort != CodeEffort::Quick) {
-    builder
-        .buildPerModuleDefaultPipeline(effort == CodeEffort::Thorough
-                                           ? llvm::OptimizationLevel::O2
-                                           : llvm::OptimizationLevel::O1)
-        .run(module, modules);
-    return;
-  }
-  llvm::FunctionPassManager cleanup;
-  cleanup.addPass(llvm::EarlyCSEPass());
-  for (llvm::Function &function : module)
-    if (!function.isDeclaration())
-      cleanup.run(function, functions);
 }
 
 //===----------------------------------------------------------------------===//
