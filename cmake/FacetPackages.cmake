@@ -59,7 +59,8 @@ set(CPACK_DEBIAN_DOCS_PACKAGE_ARCHITECTURE all)
 set(base "libc6 (>= 2.36), libgcc-s1 (>= 3.0), libstdc++6 (>= 12)")
 set(llvm "libllvm22 (>= 1:${LLVM_PACKAGE_VERSION}), libmlir-22 (>= 1:${LLVM_PACKAGE_VERSION})")
 set(CPACK_DEBIAN_TOOL_PACKAGE_DEPENDS "${base}, ${llvm}, libprotobuf-lite32 (>= 3.21.12)")
-set(CPACK_DEBIAN_LIBRARY_PACKAGE_DEPENDS "${base}, ${llvm}, libprotobuf-lite32 (>= 3.21.12)")
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_DEPENDS # and the machine files
+    "facet (= ${version}), ${base}, ${llvm}, libprotobuf-lite32 (>= 3.21.12)")
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_DEPENDS "${base}, libtbb12 (>= 2021.8)")
 set(CPACK_DEBIAN_BLAS_PACKAGE_DEPENDS "${base}, libtbb12 (>= 2021.8)")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS

@@ -11,9 +11,9 @@
  *   else
  *     code = facetc_call(facetc_kernel_at(module, 0), in, out, NULL);
  *
- * Any thread may call any function; compilations wait for each other. A kernel is
- * called by any number of threads at once, each with a facet_exec of its own. The
- * library never prints, exits, or touches the signal handlers it finds.
+ * Any thread may call any function; compilations and simulations wait for each
+ * other. A kernel is called by any number of threads at once, each with a facet_exec
+ * of its own. The library never prints, exits, or touches the signal handlers it finds.
  *===----------------------------------------------------------------------===*/
 
 #ifndef FACET_C_COMPILER_H
@@ -108,6 +108,14 @@ FACETC_API char *facetc_emit(const char *text, size_t bytes, const char *kind,
                              facetc_messages **messages);
 FACETC_API void facetc_free(void *memory);
 
+/** How a kernel is computed and why: what `facet explain` prints. `form` is "text",
+ *  "json" or "schedule". `kernel` NULL: all of the text. To be given to facetc_free;
+ *  NULL when it is refused. */
+FACETC_API char *facetc_explain(const char *text, size_t bytes,
+                                const char *kernel, const char *form,
+                                const facetc_options *options, size_t *length,
+                                facetc_messages **messages);
+
 /* ---- Kernels --------------------------------------------------------------- */
 
 /** At least 1; in the order of the text. */
@@ -134,6 +142,29 @@ typedef void (*facetc_function)(void);
  *  "_workspace" its NAME_workspace, "_pack_w". NULL: it has none such. */
 FACETC_API facetc_function facetc_kernel_function(const facetc_kernel *kernel,
                                                   const char *suffix);
+
+/* ---- The simulator --------------------------------------------------------- */
+
+/** A run on a simulated matrix engine that came to its end. */
+typedef struct facetc_simulation facetc_simulation;
+
+/** Runs a kernel of the text on the simulator, as `facet run --target=trn2` does: a
+ *  program for the sizes of the tensors is made, checked and timed. `in` and `out` as
+ *  for facetc_call, `in_count` and `out_count` of them; strides may be any. `kernel`
+ *  NULL: the only one. options->target NULL: "trn2". options->defines says sizes that
+ *  no tensor has, one value each. NULL, with messages, when something is refused, or
+ *  found in the program; results are written only otherwise. */
+FACETC_API facetc_simulation *
+facetc_simulate(const char *text, size_t bytes, const char *kernel,
+                const facetc_options *options, const facet_dltensor *const *in,
+                size_t in_count, facet_dltensor *const *out, size_t out_count,
+                facetc_messages **messages);
+/** "json" (docs/Simulator.md, with `kernel`, `sizes`, `flops`, `seconds`), "stats",
+ *  "html", "trace" (for Perfetto) or "asm". To be given to facetc_free; NULL for
+ *  anything else, and for the trace of a run too long to be recorded. */
+FACETC_API char *facetc_simulation_result(const facetc_simulation *simulation,
+                                          const char *kind, size_t *length);
+FACETC_API void facetc_simulation_free(facetc_simulation *simulation);
 
 #ifdef __cplusplus
 }

@@ -15,6 +15,7 @@
 #include "facet-c/compiler.h"
 #include "facet/Driver/CompileText.h"
 #include "facet/Driver/Help.h"
+#include "facet/Driver/SimulateText.h"
 #include "facet/Target/Jit.h"
 
 #include "llvm/Support/raw_ostream.h"
@@ -100,28 +101,53 @@ static void addAll(const char *option, const char *const *list,
     options.push_back(std::string(option) + *list);
 }
 
-/// Runs the compiler, one run at a time.
-static bool compile(const char *text, size_t bytes, const char *kind,
-                    const facetc_options *given, bool forThisProcess,
-                    CompiledText &result, facetc_messages &messages) {
-  facetc_options options = readOptions(given);
+/// What is asked of a text, `kernel` of it or all.
+static TextRequest requestFor(const char *text, size_t bytes, const char *kind,
+                              const char *kernel, const char *target,
+                              const facetc_options &options) {
   TextRequest request;
   request.text.assign(text, bytes);
   request.kind = kind;
   if (options.name)
     request.name = options.name;
   request.options.push_back(std::string("--target=") +
-                            (options.target ? options.target : "native"));
-  if (forThisProcess) // as `facet run` does: no name is taken then
-    request.options.push_back("--namespace=facetc");
+                            (options.target ? options.target : target));
+  if (kernel)
+    request.options.push_back(std::string("--kernel=") + kernel);
   addAll("-D", options.defines, request.options);
   addAll("-I", options.include_dirs, request.options);
   addAll("-W", options.warnings, request.options);
+  return request;
+}
 
-  // LLVM's tables of targets are filled at the first use.
+/// LLVM's tables of targets are filled at the first use, so one run comes after the
+/// other.
+static std::mutex &compilerMutex() {
   static std::mutex mutex;
-  std::lock_guard<std::mutex> lock(mutex);
+  return mutex;
+}
+
+/// Runs the compiler.
+static bool compile(const char *text, size_t bytes, const char *kind,
+                    const facetc_options *given, bool forThisProcess,
+                    CompiledText &result, facetc_messages &messages) {
+  TextRequest request =
+      requestFor(text, bytes, kind, nullptr, "native", readOptions(given));
+  if (forThisProcess) // as `facet run` does: no name is taken then
+    request.options.push_back("--namespace=facetc");
+  std::lock_guard<std::mutex> lock(compilerMutex());
   return compileText(request, result, messages.diagnostics);
+}
+
+/// Memory that facetc_free takes: `bytes` and a NUL.
+static char *give(const std::string &bytes, size_t *length) {
+  auto *memory = static_cast<char *>(std::malloc(bytes.size() + 1));
+  if (!memory)
+    return nullptr;
+  std::memcpy(memory, bytes.c_str(), bytes.size() + 1);
+  if (length)
+    *length = bytes.size();
+  return memory;
 }
 
 namespace {
@@ -158,13 +184,27 @@ char *facetc_emit(const char *text, size_t bytes, const char *kind,
   if (!compile(text, bytes, kind, options, /*forThisProcess=*/false, result,
                *list))
     return nullptr;
-  auto *memory = static_cast<char *>(std::malloc(result.bytes.size() + 1));
-  if (!memory)
+  return give(result.bytes, length);
+}
+
+char *facetc_explain(const char *text, size_t bytes, const char *kernel,
+                     const char *form, const facetc_options *options,
+                     size_t *length, facetc_messages **messages) {
+  MessagesOut list(messages);
+  if (std::strcmp(form, "text") != 0 && std::strcmp(form, "json") != 0 &&
+      std::strcmp(form, "schedule") != 0) {
+    (*list).diagnostics.error({}, std::string("a plan is told as text, json or "
+                                              "schedule, not as '") +
+                                      form + "'");
     return nullptr;
-  std::memcpy(memory, result.bytes.c_str(), result.bytes.size() + 1);
-  if (length)
-    *length = result.bytes.size();
-  return memory;
+  }
+  TextRequest request =
+      requestFor(text, bytes, form, kernel, "native", readOptions(options));
+  std::string result;
+  std::lock_guard<std::mutex> lock(compilerMutex());
+  if (!explainText(request, result, (*list).diagnostics))
+    return nullptr;
+  return give(result, length);
 }
 
 void facetc_free(void *memory) { std::free(memory); }
@@ -253,6 +293,39 @@ int facetc_call(const facetc_kernel *kernel, const facet_dltensor *const *in,
 facetc_function facetc_kernel_function(const facetc_kernel *kernel,
                                        const char *suffix) {
   return kernel->jit->lookup<void()>(kernel->symbol + suffix);
+}
+
+//===----------------------------------------------------------------------===//
+// The simulator
+//===----------------------------------------------------------------------===//
+
+struct facetc_simulation {
+  std::unique_ptr<Simulation> run;
+};
+
+facetc_simulation *
+facetc_simulate(const char *text, size_t bytes, const char *kernel,
+                const facetc_options *options, const facet_dltensor *const *in,
+                size_t in_count, facet_dltensor *const *out, size_t out_count,
+                facetc_messages **messages) {
+  MessagesOut list(messages);
+  TextRequest request =
+      requestFor(text, bytes, "", kernel, "trn2", readOptions(options));
+  std::lock_guard<std::mutex> lock(compilerMutex());
+  std::unique_ptr<Simulation> run =
+      simulateText(request, llvm::ArrayRef(in, in_count),
+                   llvm::ArrayRef(out, out_count), (*list).diagnostics);
+  return run ? new facetc_simulation{std::move(run)} : nullptr;
+}
+
+char *facetc_simulation_result(const facetc_simulation *simulation,
+                               const char *kind, size_t *length) {
+  std::string bytes;
+  return simulation->run->result(kind, bytes) ? give(bytes, length) : nullptr;
+}
+
+void facetc_simulation_free(facetc_simulation *simulation) {
+  delete simulation;
 }
 
 //===----------------------------------------------------------------------===//

@@ -12,6 +12,7 @@
 #include "Crash.h"
 #include "Kernels.h"
 #include "MlirDiagnostics.h"
+#include "OnText.h"
 #include "Planning.h"
 #include "Road.h"
 #include "Sources.h"
@@ -24,7 +25,6 @@
 #include "facet/Isa/Container.h"
 #include "facet/Pipelines/Engine.h"
 
-#include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/ThreadPool.h"
 
@@ -339,27 +339,12 @@ ExitCode facet::runCompile(Invocation &invocation) {
 
 bool facet::compileText(const TextRequest &request, CompiledText &result,
                         Diagnostics &diagnostics) {
-  std::vector<std::string> words = {
-      "compile", "-", "--input-name=" + request.name,
-      "-o",      "-", "--emit=" + request.kind};
-  words.insert(words.end(), request.options.begin(), request.options.end());
-  SmallVector<const char *, 16> argv;
-  for (const std::string &word : words)
-    argv.push_back(word.c_str());
-
-  Diagnostics all;
-  CommandLine line(argv, all);
-  Reporting reporting(line, all);
-  Invocation invocation{line, reporting, all, &request.text};
-  ExitCode code = ExitCode::Usage;
-  Request parsed;
-  if (!all.hasErrors() &&
-      (code = readRequest(invocation, parsed)) == ExitCode::Ok)
-    code = compile(invocation, parsed, &result);
-  llvm::CrashRecoveryContext::Disable(); // the program's signals are its own
-  if (code == ExitCode::Internal)
-    all.error({request.name}, "an internal error of the compiler; please send "
-                              "this text and the options");
-  diagnostics = reporting.filter(all);
-  return code == ExitCode::Ok && !diagnostics.hasErrors();
+  return runOnText({"compile", "-", "-o", "-", "--emit=" + request.kind},
+                   request, diagnostics, [&](Invocation &invocation) {
+                     Request parsed;
+                     ExitCode code = readRequest(invocation, parsed);
+                     return code == ExitCode::Ok
+                                ? compile(invocation, parsed, &result)
+                                : code;
+                   });
 }

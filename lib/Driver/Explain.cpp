@@ -9,6 +9,7 @@
 
 #include "Kernels.h"
 #include "MlirDiagnostics.h"
+#include "OnText.h"
 #include "Planning.h"
 #include "Road.h"
 #include "facet/Dialect/Kernel/IR/Plan.h"
@@ -39,8 +40,8 @@ namespace {
 /// What is printed of each plan, in the form that was asked for.
 class Answers {
 public:
-  explicit Answers(const CommandLine &line)
-      : json(line.has(OPT_json)), schedule(line.has(OPT_schedule)) {}
+  Answers(const CommandLine &line, llvm::raw_ostream &os)
+      : json(line.has(OPT_json)), schedule(line.has(OPT_schedule)), os(os) {}
   void add(kernel::PlanAttrInterface plan, kernel::FuncOp kernel,
            StringRef target, const kernel::Explanation &explanation) {
     if (json) {
@@ -51,21 +52,21 @@ public:
       return;
     }
     if (!isFirst)
-      llvm::outs() << "\n";
+      os << "\n";
     isFirst = false;
     if (schedule)
-      plan.printSchedule(kernel, llvm::outs());
+      plan.printSchedule(kernel, os);
     else
-      explanation.print(llvm::outs());
+      explanation.print(os);
   }
   void finish() {
     if (json)
-      llvm::outs() << llvm::formatv("{0:2}", llvm::json::Value(std::move(all)))
-                   << "\n";
+      os << llvm::formatv("{0:2}", llvm::json::Value(std::move(all))) << "\n";
   }
 
 private:
   bool json, schedule, isFirst = true;
+  llvm::raw_ostream &os;
   std::vector<llvm::json::Value> all;
 };
 
@@ -164,7 +165,7 @@ static ExitCode explainEngine(Sources &sources, const Machine &machine,
   return ExitCode::Ok;
 }
 
-ExitCode facet::runExplain(Invocation &invocation) {
+static ExitCode explain(Invocation &invocation, llvm::raw_ostream &os) {
   const CommandLine &line = invocation.line;
   Diagnostics &diagnostics = invocation.diagnostics;
   std::vector<SizeBinding> sizes =
@@ -204,7 +205,7 @@ ExitCode facet::runExplain(Invocation &invocation) {
       *sources, engine ? SmallVector<StringRef>{engine->name} : loaded->names(),
       diagnostics);
 
-  Answers answers(line);
+  Answers answers(line, os);
   if (engine)
     return explainEngine(*sources, *engine, diagnostics, answers);
   for (const TargetOnMachine &on : loaded->list)
@@ -219,4 +220,19 @@ ExitCode facet::runExplain(Invocation &invocation) {
     }
   answers.finish();
   return ExitCode::Ok;
+}
+
+ExitCode facet::runExplain(Invocation &invocation) {
+  return explain(invocation, llvm::outs());
+}
+
+bool facet::explainText(const TextRequest &request, std::string &result,
+                        Diagnostics &diagnostics) {
+  std::vector<std::string> words = {"explain", "-"};
+  if (request.kind != "text")
+    words.push_back("--" + request.kind);
+  llvm::raw_string_ostream os(result);
+  return runOnText(
+      std::move(words), request, diagnostics,
+      [&](Invocation &invocation) { return explain(invocation, os); });
 }

@@ -70,8 +70,8 @@ double EngineRoad::flops(const SizeValues &sizes) {
         continue;
       }
       auto size = cast<Value>(extent).getDefiningOp<kernel::SizeOp>();
-      auto known = size ? llvm::find(kernel.sizes, size.getName())
-                        : kernel.sizes.end();
+      auto known =
+          size ? llvm::find(kernel.sizes, size.getName()) : kernel.sizes.end();
       if (known != kernel.sizes.end())
         points *= double(sizes[known - kernel.sizes.begin()]);
     }
@@ -202,6 +202,16 @@ CallResult EngineRoad::call(const SizeValues &sizes, Arguments &arguments,
   });
   timeIt(result);
   return result;
+}
+
+std::optional<EngineRun> EngineRoad::take() {
+  if (!program || !timed || !timed->ok())
+    return std::nullopt;
+  (void)writeProgram(*program); // results name its build id
+  EngineRun run{std::move(*program), std::move(outcome), std::move(*timed)};
+  program.reset();
+  timed.reset();
+  return run;
 }
 
 bool EngineRoad::write(const sim::ResultOptions &options) {

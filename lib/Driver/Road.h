@@ -39,6 +39,13 @@ private:
   const HostKernel &kernel;
 };
 
+/// What a call on a matrix engine left.
+struct EngineRun {
+  Program program;
+  sim::RunResult outcome;
+  sim::TimeResult timed;
+};
+
 /// A program per sizes, made when it is called, on the simulator with all its checks.
 /// `seconds` is the simulated time.
 class EngineRoad : public Road {
@@ -55,6 +62,8 @@ public:
   CallResult time(const SizeValues &sizes);
   /// Says what results will be asked for, so that calls record them.
   void record(const sim::ResultOptions &options) { results = options; }
+  /// Gives away what the last call left; nothing when it did not come to its end.
+  std::optional<EngineRun> take();
   /// Writes results of the last call or time. False: there was none to write of.
   bool write(const sim::ResultOptions &options);
   /// The bound of the last program, in s, and its resource; 0 when not known.

@@ -8,11 +8,12 @@
 //   $FACET_MACHINES/trn2.yaml
 //   <executable>/../share/facet/machines/trn2.yaml     installed
 //   <executable>/../machines/trn2.yaml                 build tree
+//   <libfacet.so>/../share/facet/machines/trn2.yaml    installed, other programs
 //   <source tree>/machines/trn2.yaml                   library users of a build
 //   tree
 //
-// Whoever embeds the library may have another executable; the last entry and
-// FACET_MACHINES serve them.
+// Python and other programs that load the library lie anywhere: there its own place
+// counts. Debian has it one folder deeper (lib/x86_64-linux-gnu).
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,6 +26,7 @@
 #include "llvm/Support/Path.h"
 
 #include <cstdlib>
+#include <dlfcn.h>
 
 using namespace facet;
 namespace fs = llvm::sys::fs;
@@ -52,6 +54,16 @@ static std::vector<std::string> machineFolders() {
     path::append(folder, relative);
     path::remove_dots(folder, /*remove_dot_dot=*/true);
     folders.push_back(folder.str().str());
+  }
+  Dl_info code;
+  if (dladdr(reinterpret_cast<void *>(&findMachine), &code) && code.dli_fname) {
+    llvm::StringRef lib = path::parent_path(code.dli_fname);
+    for (llvm::StringRef up : {"..", "../.."}) {
+      llvm::SmallString<256> folder(lib);
+      path::append(folder, up, "share/facet/machines");
+      path::remove_dots(folder, /*remove_dot_dot=*/true);
+      folders.push_back(folder.str().str());
+    }
   }
 #ifdef FACET_SOURCE_MACHINES
   folders.push_back(FACET_SOURCE_MACHINES);

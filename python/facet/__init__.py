@@ -15,6 +15,7 @@ nothing is copied and no type converted. bf16 and the 8-bit floats are ml_dtypes
 from __future__ import annotations
 
 import html
+import json
 import os
 import pathlib
 import warnings as _warnings
@@ -22,8 +23,8 @@ from typing import Any, Iterable, NamedTuple, Sequence, Union
 
 from . import _facet
 
-__all__ = ["compile", "compile_all", "Kernel", "Info", "Argument", "Message", "CompileError",
-           "CompileWarning", "get_include", "get_cmake_dir", "__version__"]
+__all__ = ["compile", "compile_all", "simulate", "Kernel", "Info", "Argument", "Report", "Message",
+           "CompileError", "CompileWarning", "get_include", "get_cmake_dir", "__version__"]
 
 __version__: str = _facet.version()
 
@@ -136,6 +137,20 @@ class Kernel(_facet.Kernel):
         """What the target makes of the kernel, before LLVM."""
         return self.emit("mlir").decode()
 
+    def explain(self, form: str = "text", target: str | None = None, **sizes: Sizes) -> Any:
+        """How the kernel is computed and why. `form`: "text", "schedule" (a block that fixes
+        these choices) or "json", which gives what `facet explain --json` prints. Sizes and
+        target are those it was compiled with, unless others are given; with all sizes known
+        it says how long a run should take."""
+        how = self._text
+        defines = how.defines + [_define(*size) for size in sizes.items()]
+        told, (text, messages) = _facet.explain(how.text, self.info.name, form, how.name,
+                                                how.target if target is None else target,
+                                                defines, *how[4:])
+        if told is None:
+            raise CompileError(text, _messages(messages))
+        return json.loads(told)[0] if form == "json" else told
+
     def header(self) -> str:
         """The C header of the object that `emit("obj")` gives."""
         return self.emit("header").decode()
@@ -153,6 +168,74 @@ class Kernel(_facet.Kernel):
                         for key, value in rows)
         title = html.escape(info.documentation.strip() or str(info))
         return f"<table><caption><b>{html.escape(info.name)}</b> {title}</caption>{cells}</table>"
+
+
+class Report:
+    """Where the time of a run on a simulated matrix engine went. `report["time_ns"]` and the
+    other keys are those of docs/Simulator.md, "JSON"; printed, it is one screen of text, and
+    a notebook shows the page with the timeline."""
+
+    def __init__(self, simulation: _facet.Simulation):
+        self._simulation = simulation
+        self._values: dict[str, Any] | None = None
+
+    def _result(self, kind: str) -> bytes:
+        result = self._simulation.result(kind)
+        if result is None:
+            raise ValueError(f"there is no {kind}: the run has too many instructions")
+        return result
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """All keys and values."""
+        if self._values is None:
+            self._values = json.loads(self._result("json"))
+        return self._values
+
+    def __getitem__(self, key: str) -> Any:
+        return self.values[key]
+
+    @property
+    def seconds(self) -> float:
+        """The simulated time."""
+        return self.values["seconds"]
+
+    def html(self) -> str:
+        """A page that needs no other: numbers, timeline, memory."""
+        return self._result("html").decode()
+
+    def trace(self) -> bytes:
+        """Every instruction, for ui.perfetto.dev."""
+        return self._result("trace")
+
+    def asm(self) -> str:
+        """The program as text that assembles."""
+        return self._result("asm").decode()
+
+    def __str__(self) -> str:
+        return self._result("stats").decode()
+
+    def __repr__(self) -> str:
+        values = self.values
+        return (f"<facet.Report {values['kernel']} on {values['machine']}: {values['time_ns']:.0f} ns, "
+                f"{100 * values['utilisation']:.1f} % of it the bound of {values['bound_by']}>")
+
+    def _repr_html_(self) -> str:
+        page = html.escape(self.html(), quote=True)
+        return f'<iframe srcdoc="{page}" style="width: 100%; height: 40em; border: 0"></iframe>'
+
+
+def simulate(kernel: Kernel, *args: Any, target: str = "trn2", **kwargs: Any) -> tuple[Any, Report]:
+    """Runs `kernel` on the simulator of a matrix engine, a machine's name or file: arguments
+    as of a call. Gives the results of the call and a report. A program is made for the sizes
+    of the arrays, with all checks of the simulator."""
+    how = kernel._text  # pylint: disable=protected-access
+    defines = [_define(name, kwargs[name]) for name in kernel.info.sizes if name in kwargs]
+    answer, simulation, (text, messages) = kernel._simulate(  # pylint: disable=protected-access
+        how.text, how.name, target, defines, how.include_dirs, how.warnings, args, kwargs)
+    if simulation is None:
+        raise CompileError(text, _messages(messages))
+    return answer, Report(simulation)
 
 
 def _messages(given: Iterable[tuple[Any, ...]]) -> list[Message]:

@@ -281,7 +281,9 @@ void Kernel::fail(int code) const {
   throw nb::python_error();
 }
 
-nb::object Kernel::call(const nb::args &args, const nb::kwargs &kwargs) {
+template <typename Run>
+nb::object Kernel::invoke(const nb::args &args, const nb::kwargs &kwargs,
+                          Run run) {
   Given given;
   sort(args, kwargs, given);
 
@@ -339,14 +341,7 @@ nb::object Kernel::call(const nb::args &args, const nb::kwargs &kwargs) {
       answers.append(result);
   }
 
-  const facet_exec *exec = facet_default_exec();
-  int code;
-  {
-    nb::gil_scoped_release release;
-    code = facetc_call(kernel, in, out, exec);
-  }
-  if (code != FACET_OK)
-    fail(code);
+  run(in, out);
 
   if (allocates && library == Library::Jax) {
     nb::object asArray = nb::module_::import_("jax.numpy").attr("asarray");
@@ -358,6 +353,37 @@ nb::object Kernel::call(const nb::args &args, const nb::kwargs &kwargs) {
     return nb::tuple(converted);
   }
   return results.size() < 2 ? answer : nb::object(nb::tuple(answers));
+}
+
+nb::object Kernel::call(const nb::args &args, const nb::kwargs &kwargs) {
+  return invoke(args, kwargs,
+                [&](const facet_dltensor *const *in, facet_dltensor **out) {
+                  const facet_exec *exec = facet_default_exec();
+                  int code;
+                  {
+                    nb::gil_scoped_release release;
+                    code = facetc_call(kernel, in, out, exec);
+                  }
+                  if (code != FACET_OK)
+                    fail(code);
+                });
+}
+
+std::pair<nb::object, Simulation>
+Kernel::simulate(const std::string &text, const facetc_options &options,
+                 const nb::args &args, const nb::kwargs &kwargs,
+                 facetc_messages *&messages) {
+  Simulation simulation;
+  nb::object answer = invoke(
+      args, kwargs, [&](const facet_dltensor *const *in, facet_dltensor **out) {
+        nb::gil_scoped_release release;
+        simulation.reset(facetc_simulate(text.data(), text.size(),
+                                         information->name, &options, in,
+                                         inputs.size(), out, results.size(),
+                                         &messages),
+                         facetc_simulation_free);
+      });
+  return {std::move(answer), std::move(simulation)};
 }
 
 double Kernel::flops(const nb::kwargs &given) const {

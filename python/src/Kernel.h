@@ -14,6 +14,9 @@ namespace facet::python {
 /// Kernels of one text; unloaded with the last of them.
 using Module = std::shared_ptr<facetc_module>;
 
+/// A run on a matrix engine; null when it was refused.
+using Simulation = std::shared_ptr<facetc_simulation>;
+
 /// One dimension of an axis: a size, by its position, or a number.
 struct Dim {
   int32_t size;
@@ -36,6 +39,14 @@ public:
   /// no argument says.
   nb::object call(const nb::args &args, const nb::kwargs &kwargs);
 
+  /// The same on the simulator of the matrix engine of `options`, from the kernel's
+  /// text. `messages` is set.
+  std::pair<nb::object, Simulation> simulate(const std::string &text,
+                                             const facetc_options &options,
+                                             const nb::args &args,
+                                             const nb::kwargs &kwargs,
+                                             facetc_messages *&messages);
+
   const facet_info &info() const { return *information; }
   /// Floating-point operations of a call with `sizes`.
   double flops(const nb::kwargs &sizes) const;
@@ -43,6 +54,9 @@ public:
 private:
   using Sizes = std::vector<int64_t>;
   struct Given;
+  /// Sorts out a call, lets `run` make it, and gives the results.
+  template <typename Run>
+  nb::object invoke(const nb::args &args, const nb::kwargs &kwargs, Run run);
   void sort(const nb::args &args, const nb::kwargs &kwargs, Given &given) const;
   void compare(const Parameter &parameter, const Tensor &tensor,
                const Sizes &sizes) const;

@@ -101,6 +101,63 @@ nb::tuple emit(const std::string &text, const std::string &kind,
   return nb::make_tuple(result, messagesOf(messages));
 }
 
+/// As emit; `kernel` and `form` as facetc_explain takes them.
+nb::tuple explain(const std::string &text, const std::string &kernel,
+                  const std::string &form, const std::string &name,
+                  const std::string &target,
+                  const std::vector<std::string> &defines,
+                  const std::vector<std::string> &includeDirs,
+                  const std::vector<std::string> &warnings) {
+  Options options(name, target, defines, includeDirs, warnings);
+  facetc_messages *messages = nullptr;
+  char *bytes;
+  size_t length = 0;
+  {
+    nb::gil_scoped_release release;
+    bytes = facetc_explain(text.data(), text.size(), kernel.c_str(),
+                           form.c_str(), &options.options, &length, &messages);
+  }
+  nb::object result = nb::none();
+  if (bytes)
+    result = nb::str(bytes, length);
+  facetc_free(bytes);
+  return nb::make_tuple(result, messagesOf(messages));
+}
+
+/// A run that came to its end, for as long as somebody wants results of it.
+struct Kept {
+  Simulation simulation;
+  /// None when there is no result of that kind.
+  nb::object result(const std::string &kind) const {
+    size_t length = 0;
+    char *bytes =
+        facetc_simulation_result(simulation.get(), kind.c_str(), &length);
+    nb::object result = nb::none();
+    if (bytes)
+      result = nb::bytes(bytes, length);
+    facetc_free(bytes);
+    return result;
+  }
+};
+
+/// (results, Kept or None, messages).
+nb::tuple simulate(Kernel &kernel, const std::string &text,
+                   const std::string &name, const std::string &target,
+                   const std::vector<std::string> &defines,
+                   const std::vector<std::string> &includeDirs,
+                   const std::vector<std::string> &warnings,
+                   const nb::tuple &args, const nb::dict &kwargs) {
+  Options options(name, target, defines, includeDirs, warnings);
+  facetc_messages *messages = nullptr;
+  auto [answer, simulation] =
+      kernel.simulate(text, options.options, nb::borrow<nb::args>(args),
+                      nb::borrow<nb::kwargs>(kwargs), messages);
+  nb::object kept = nb::none();
+  if (simulation)
+    kept = nb::cast(Kept{std::move(simulation)});
+  return nb::make_tuple(answer, kept, messagesOf(messages));
+}
+
 /// The information of an object as plain values.
 nb::dict describe(const Kernel &kernel) {
   const facet_info &info = kernel.info();
@@ -143,9 +200,13 @@ NB_MODULE(_facet, m) {
              return self.call(args, kwargs);
            })
       .def("describe", &describe)
+      .def("_simulate", &simulate)
       .def("flops", [](const Kernel &self, nb::kwargs sizes) {
         return self.flops(sizes);
       });
+  nb::class_<Kept>(m, "Simulation").def("result", &Kept::result);
+  m.def("explain", &explain, "text"_a, "kernel"_a, "form"_a, "name"_a,
+        "target"_a, "defines"_a, "include_dirs"_a, "warnings"_a);
   m.def("compile", &compile, "text"_a, "name"_a, "target"_a, "defines"_a,
         "include_dirs"_a, "warnings"_a);
   m.def("emit", &emit, "text"_a, "kind"_a, "name"_a, "target"_a, "defines"_a,

@@ -33,6 +33,11 @@ struct CompiledText {
 bool compileText(const TextRequest &request, CompiledText &result,
                  Diagnostics &diagnostics);
 
+/// `facet explain` on a text. `request.kind` is "text", "json" or "schedule"; otherwise
+/// as above.
+bool explainText(const TextRequest &request, std::string &result,
+                 Diagnostics &diagnostics);
+
 } // namespace facet
 
 #endif // FACET_DRIVER_COMPILETEXT_H

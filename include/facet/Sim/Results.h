@@ -43,6 +43,10 @@ bool takesStandardOutput(const ResultOptions &options);
 /// Times a program, recorded when a result needs that and it is not too long.
 TimeResult timeForResults(const Program &program, const ResultOptions &options);
 
+/// What --json says; `report` null: something was found.
+llvm::json::Object resultsToJson(const Program &program,
+                                 const RunResult &result, const Report *report);
+
 /// Everything that was asked for. Without `time` (something was found) there is
 /// only what --json says without it.
 void writeResults(const Program &program, llvm::StringRef file,

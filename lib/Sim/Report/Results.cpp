@@ -159,6 +159,16 @@ static void explain(const Program &program, const ResultOptions &options,
                    options.window, llvm::outs());
 }
 
+llvm::json::Object sim::resultsToJson(const Program &program,
+                                      const RunResult &result,
+                                      const Report *report) {
+  llvm::json::Object object = runToJson(program, result);
+  if (report)
+    for (auto &entry : reportToJson(*report))
+      object[entry.first] = std::move(entry.second);
+  return object;
+}
+
 void sim::writeResults(const Program &program, StringRef file,
                        const ResultOptions &options, const RunResult &result,
                        const TimeResult *time, Diagnostics &diags) {
@@ -166,10 +176,8 @@ void sim::writeResults(const Program &program, StringRef file,
   if (time && time->ok())
     report = makeReport(program, *time, file);
   if (!options.json.empty()) {
-    llvm::json::Object object = runToJson(program, result);
-    if (report)
-      for (auto &entry : reportToJson(*report))
-        object[entry.first] = std::move(entry.second);
+    llvm::json::Object object =
+        resultsToJson(program, result, report ? &*report : nullptr);
     for (const auto &entry : options.about)
       object[entry.first] = entry.second;
     (void)writeFile(
