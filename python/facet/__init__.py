@@ -137,6 +137,20 @@ class Kernel(_facet.Kernel):
         """What the target makes of the kernel, before LLVM."""
         return self.emit("mlir").decode()
 
+    def torch_op(self, name: str | None = None) -> Any:
+        """Registers the kernel as an operator of PyTorch, `torch.ops.facet.NAME` unless `name`
+        says otherwise ("mine::linear"), and gives it. torch.compile and torch.export take it. It
+        has no gradient; `.register_autograd` of what is given adds one."""
+        from . import _torch  # pylint: disable=import-outside-toplevel
+        return _torch.operator(self, name or f"facet::{self.info.name}")
+
+    def jax_function(self, folder: Source | None = None) -> Any:
+        """The kernel as a function for arrays of JAX, also under jax.jit and jax.vmap. Needs a
+        C++ compiler, $CXX or c++, which works in `folder` or a temporary one. It has no
+        gradient; jax.custom_vjp adds one."""
+        from . import _jax  # pylint: disable=import-outside-toplevel
+        return _jax.function(self, folder)
+
     def explain(self, form: str = "text", target: str | None = None, **sizes: Sizes) -> Any:
         """How the kernel is computed and why. `form`: "text", "schedule" (a block that fixes
         these choices) or "json", which gives what `facet explain --json` prints. Sizes and

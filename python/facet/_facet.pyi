@@ -9,6 +9,8 @@ class Kernel:
     def _simulate(self, text: str, name: str, target: str, defines: list[str], include_dirs: list[str],
                   warnings: list[str], args: tuple[Any, ...], kwargs: dict[str, Any], /
                   ) -> tuple[Any, Optional[Simulation], tuple[str, list[_Message]]]: ...
+    def result_shapes(self, *shapes: tuple[int, ...], **sizes: int) -> tuple[tuple[int, ...], ...]:
+        """Shapes of the results, from those of the arguments; None leaves one out."""
     def flops(self, **sizes: int) -> float:
         """Additions, multiplications and function calls of one run."""
 

@@ -160,12 +160,13 @@ void Kernel::compare(const Parameter &parameter, const Tensor &tensor,
 }
 
 /// Finds sizes that are -1 in the shapes of the arguments.
-void Kernel::solve(const Tensor *tensors, Sizes &sizes) const {
+void Kernel::solve(const std::vector<const int64_t *> &shapes,
+                   Sizes &sizes) const {
   // Plain axes first; then groups, as often as that finds something.
   for (bool groups = false, again = true; again || !groups;) {
     again = false;
     for (size_t i = 0; i < inputs.size(); ++i) {
-      if (!tensors[i].isPresent())
+      if (!shapes[i])
         continue;
       for (size_t axis = 0; axis < inputs[i].axes.size(); ++axis) {
         const std::vector<Dim> &dims = inputs[i].axes[axis];
@@ -181,7 +182,7 @@ void Kernel::solve(const Tensor *tensors, Sizes &sizes) const {
                        &product))
             product = 0;
         }
-        int64_t extent = tensors[i].extent(int32_t(axis));
+        int64_t extent = shapes[i][axis];
         if (unknowns != 1 || product == 0 || (dims.size() > 1) != groups)
           continue;
         if (extent % product)
@@ -204,8 +205,7 @@ void Kernel::solve(const Tensor *tensors, Sizes &sizes) const {
 // Results
 //===----------------------------------------------------------------------===//
 
-nb::object Kernel::allocate(Parameter &result, const Sizes &sizes,
-                            Library library) {
+nb::list Kernel::shapeOf(const Parameter &result, const Sizes &sizes) const {
   nb::list shape;
   for (size_t axis = 0; axis < result.axes.size(); ++axis) {
     int64_t extent = 1;
@@ -223,6 +223,42 @@ nb::object Kernel::allocate(Parameter &result, const Sizes &sizes,
     bool halved = result.element->bits == 4 && axis + 1 == result.axes.size();
     shape.append(halved ? (extent + 1) / 2 : extent);
   }
+  return shape;
+}
+
+nb::tuple Kernel::resultShapes(const nb::args &given,
+                               const nb::kwargs &kwargs) const {
+  if (given.size() != inputs.size())
+    throw nb::type_error(said("takes " + std::to_string(inputs.size()) +
+                              " shapes, " + std::to_string(given.size()) +
+                              " are given")
+                             .c_str());
+  std::vector<std::vector<int64_t>> shapes(inputs.size());
+  std::vector<const int64_t *> known(inputs.size(), nullptr);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (given[i].is_none())
+      continue;
+    for (nb::handle extent : nb::borrow(given[i]))
+      shapes[i].push_back(toSize(extent));
+    if (shapes[i].size() != inputs[i].axes.size())
+      throw nb::type_error(
+          said("'" + std::string(inputs[i].info->name) + "' has " +
+               std::to_string(inputs[i].axes.size()) + " axes, not " +
+               std::to_string(shapes[i].size()))
+              .c_str());
+    known[i] = shapes[i].data();
+  }
+  Sizes sizes = sizesNamed(kwargs);
+  solve(known, sizes);
+  nb::list answer;
+  for (const Parameter &result : results)
+    answer.append(nb::tuple(shapeOf(result, sizes)));
+  return nb::tuple(answer);
+}
+
+nb::object Kernel::allocate(Parameter &result, const Sizes &sizes,
+                            Library library) {
+  nb::list shape = shapeOf(result, sizes);
   if (library == Library::Torch) {
     nb::object torch = nb::module_::import_("torch");
     nb::object type = nb::getattr(torch, result.element->numpy, nb::none());
@@ -319,7 +355,10 @@ nb::object Kernel::invoke(const nb::args &args, const nb::kwargs &kwargs,
     allocates |= !result.is_valid();
   Library library = Library::None;
   if (allocates) {
-    solve(tensors, given.sizes);
+    std::vector<const int64_t *> shapes;
+    for (size_t i = 0; i < inputs.size(); ++i)
+      shapes.push_back(tensors[i].shape());
+    solve(shapes, given.sizes);
     for (size_t i = 0; i < inputs.size() && library == Library::None; ++i)
       if (inputs[i].info->rank && !given.inputs[i].is_none())
         library = libraryOf(given.inputs[i]);
@@ -386,7 +425,7 @@ Kernel::simulate(const std::string &text, const facetc_options &options,
   return {std::move(answer), std::move(simulation)};
 }
 
-double Kernel::flops(const nb::kwargs &given) const {
+Kernel::Sizes Kernel::sizesNamed(const nb::kwargs &given) const {
   Sizes sizes(information->size_count, -1);
   for (auto [key, value] : given) {
     std::string name = nb::cast<std::string>(key);
@@ -399,6 +438,11 @@ double Kernel::flops(const nb::kwargs &given) const {
     if (!known)
       throw nb::type_error(said("there is no size '" + name + "'").c_str());
   }
+  return sizes;
+}
+
+double Kernel::flops(const nb::kwargs &given) const {
+  Sizes sizes = sizesNamed(given);
   for (int32_t i = 0; i < information->size_count; ++i)
     if (sizes[i] < 0)
       throw nb::type_error(

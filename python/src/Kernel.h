@@ -48,6 +48,8 @@ public:
                                              facetc_messages *&messages);
 
   const facet_info &info() const { return *information; }
+  /// Shapes of the results, by those of the arguments.
+  nb::tuple resultShapes(const nb::args &shapes, const nb::kwargs &sizes) const;
   /// Floating-point operations of a call with `sizes`.
   double flops(const nb::kwargs &sizes) const;
 
@@ -60,7 +62,10 @@ private:
   void sort(const nb::args &args, const nb::kwargs &kwargs, Given &given) const;
   void compare(const Parameter &parameter, const Tensor &tensor,
                const Sizes &sizes) const;
-  void solve(const Tensor *tensors, Sizes &sizes) const;
+  /// By argument; null: left out.
+  void solve(const std::vector<const int64_t *> &shapes, Sizes &sizes) const;
+  nb::list shapeOf(const Parameter &result, const Sizes &sizes) const;
+  Sizes sizesNamed(const nb::kwargs &given) const;
   nb::object allocate(Parameter &result, const Sizes &sizes, Library library);
   [[noreturn]] void fail(int code) const;
   /// "linear: " and `what`.

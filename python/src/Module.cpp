@@ -193,6 +193,8 @@ nb::dict describe(const Kernel &kernel) {
 } // namespace
 
 NB_MODULE(_facet, m) {
+  // Operators of PyTorch and functions of JAX live as long as the process.
+  nb::set_leak_warnings(false);
   nb::class_<Kernel>(m, "Kernel")
       .def(nb::init<const Kernel &>())
       .def("__call__",
@@ -201,6 +203,10 @@ NB_MODULE(_facet, m) {
            })
       .def("describe", &describe)
       .def("_simulate", &simulate)
+      .def("result_shapes",
+           [](const Kernel &self, nb::args shapes, nb::kwargs sizes) {
+             return self.resultShapes(shapes, sizes);
+           })
       .def("flops", [](const Kernel &self, nb::kwargs sizes) {
         return self.flops(sizes);
       });

@@ -51,6 +51,8 @@ public:
   /// Null for an argument that is left out.
   facet_dltensor *get() { return isGiven ? &tensor : nullptr; }
   bool isPresent() const { return isGiven; }
+  /// Null for an argument that is left out.
+  const int64_t *shape() const { return isGiven ? tensor.shape : nullptr; }
   int64_t extent(int32_t axis) const { return tensor.shape[axis]; }
 
 private:

@@ -34,6 +34,10 @@ assert linear.info.sizes == ("M", "K", "N") and linear.info.version == facet.__v
 assert linear.flops(M=2, K=3, N=4) >= 2 * 2 * 3 * 4
 refused(TypeError, "linear: no value for 'N'", linear.flops, M=1, K=1)
 refused(TypeError, "linear: there is no size 'Z'", linear.flops, Z=1)
+assert linear.result_shapes((2, 3), (3, 4), (4,)) == ((2, 4),) and linear.result_shapes((2, 3), None, None, N=5) == ((2, 5),)
+refused(TypeError, "linear: takes 3 shapes, 1 are given", linear.result_shapes, (2, 3))
+refused(TypeError, "linear: 'w' has 2 axes, not 1", linear.result_shapes, (2, 3), (3,), (4,))
+refused(TypeError, "linear: no argument says what 'N' is", linear.result_shapes, (2, 3), None, None)
 
 # Without a target: the best code for this machine, which a call can use.
 native = facet.compile("kernel f(a: f32[N]) -> y: f32[N] { y[n] = 2 * a[n] }")
