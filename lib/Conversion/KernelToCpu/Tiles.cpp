@@ -5,7 +5,8 @@
 //     micro-kernel over the block of k, from the sums so far; behind the last one
 //     the epilogue and the store
 //
-// Rows that are left over go to micro-kernels of 8, 4, 2, 1 rows; columns, where their
+// Rows that are left over go to a micro-kernel of so many rows where their number is
+// known, else to those of 4, 2, 1; columns, where their
 // number is known, to one with fewer vectors, else to those of one vector. The last
 // store is masked: exact sizes, no padded reads.
 //
@@ -238,10 +239,15 @@ void Tiles::rowsOf(const Sliver &sliver, Num ic, Num rows) {
   };
   std::optional<int64_t> total = known(rows);
   Num done = frame.i64(0);
-  if (!total || *total >= full) {
-    done = total ? frame.i64(*total / full * full)
-                 : loops::quotient(rows, full) * full;
-    if (total && *total < 2 * full) {
+  // A known number of rows left over shares those of the last whole tile, where a is
+  // not packed by whole tiles: 17 = 8 + 5 + 4.
+  int64_t left = total ? *total % full : 0;
+  if (left > 0 && *total > full && operands.a)
+    left += full;
+  if (!total || *total - left >= full) {
+    done =
+        total ? frame.i64(*total - left) : loops::quotient(rows, full) * full;
+    if (total && *total - left < 2 * full) {
       emit(full, frame.i64(0));
     } else {
       auto loop = scf::ForOp::create(b, frame.i64(0), done, frame.i64(full));
@@ -250,18 +256,19 @@ void Tiles::rowsOf(const Sliver &sliver, Num ic, Num rows) {
       emit(full, frame.num(loop.getInductionVar()));
     }
   }
+  if (total) {
+    int64_t first = left > full ? llvm::divideCeil(left, 2) : left;
+    if (first > 0)
+      emit(first, done);
+    if (left > first)
+      emit(left - first, done + first);
+    return;
+  }
   int64_t power = 1;
   while (power * 2 < full)
     power *= 2;
   Num r = done;
   for (; power > 0; power /= 2) {
-    if (total) {
-      if ((*total % full) & power) {
-        emit(power, r);
-        r = r + power;
-      }
-      continue;
-    }
     Num wanted = ((rows - done) & power) != 0;
     loops::ifHolds(b, wanted, [&] { emit(power, r); });
     r = r + loops::select(wanted, frame.i64(power), frame.i64(0));

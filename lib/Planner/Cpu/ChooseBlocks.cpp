@@ -104,7 +104,8 @@ private:
 
 /// The tile whose sums, vectors of b and one broadcast fit the registers, whose
 /// sums are enough to hide the latency of a multiply-add, and that loads least per
-/// multiply-add. Rows left over go to tiles of 2ⁱ rows, so a tile has 2ⁱ of them.
+/// multiply-add. An open number of rows left over goes to tiles of 2ⁱ rows, so a tile has
+/// 2ⁱ of them.
 Tile BlockChooser::chooseTile() {
   int64_t registers = machine.cpu.vectorRegisters;
   if (problem.m && *problem.m <= fewRows) {

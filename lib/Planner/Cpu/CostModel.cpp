@@ -4,7 +4,7 @@
 // A contraction takes the steps of its tiles, whole ones and those left over as the
 // lowering cuts them, and the packing of its panels:
 //
-//   M = 20, N = 100, tiles of 8 × 48:  rows 8, 8, 4; columns 48, 48, 4 of 16
+//   M = 21, N = 100, tiles of 8 × 48:  rows 8, 8, 5; columns 48, 48, 4 of 16
 //   cycles = K · Σ step(rows, vectors) + packing
 //
 // The rates come from the machine file; what no file says is a named constant.
@@ -134,8 +134,10 @@ Cost cpu::costOf(const Problem &problem, ContractionAttr plan,
   SmallVector<std::pair<double, double>> rows, vectors; // size, count
   rows.push_back({plan.getRows(), std::floor(m / double(plan.getRows()))});
   int64_t left = int64_t(m) % plan.getRows();
-  for (int64_t power = llvm::bit_floor(uint64_t(plan.getRows())); power;
-       power /= 2)
+  if (problem.m && left)
+    rows.push_back({left, 1});
+  for (int64_t power = llvm::bit_floor(uint64_t(plan.getRows()));
+       !problem.m && power; power /= 2)
     if (left & power)
       rows.push_back({power, 1});
   vectors.push_back(
