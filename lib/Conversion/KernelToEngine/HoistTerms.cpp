@@ -13,13 +13,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "DeriveOp.h"
 #include "facet/Conversion/KernelToEngine.h"
 #include "facet/Dialect/Kernel/IR/StructuredParts.h"
 #include "facet/Planner/Engine/Problem.h"
 
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
-#include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
 using namespace facet;
@@ -35,58 +34,16 @@ public:
   void run();
 
 private:
-  /// The inputs and iterators that a value is computed from, nullopt: it may not be
-  /// computed elsewhere.
-  struct Uses {
-    llvm::SmallBitVector inputs, iterators;
-    unsigned operations = 0;
-  };
-  std::optional<Uses> usesOf(Value value);
   void collect(Value value);
-  Value makeTerm(Value value, const Uses &uses);
+  Value makeTerm(Value value, const engine::Slice &slice);
 
   MapOp map;
   StructuredOpInterface op;
   Block *body;
-  SmallVector<std::pair<Value, Uses>> terms;
+  SmallVector<std::pair<Value, engine::Slice>> terms;
 };
 
 } // namespace
-
-std::optional<Hoist::Uses> Hoist::usesOf(Value value) {
-  Uses uses;
-  uses.inputs.resize(op.getInputs().size());
-  uses.iterators.resize(op.getNumIterators());
-  SmallVector<Value> open = {value};
-  llvm::DenseSet<Value> seen;
-  while (!open.empty()) {
-    Value next = open.pop_back_val();
-    if (!seen.insert(next).second)
-      continue;
-    if (auto argument = dyn_cast<BlockArgument>(next)) {
-      unsigned input = argument.getArgNumber();
-      if (argument.getOwner() != body || input >= op.getInputs().size() ||
-          !op.getGuardsOfInput(input).empty())
-        return std::nullopt;
-      uses.inputs.set(input);
-      for (const Subscript &subscript : op.getAccess(input).getSubscripts()) {
-        if (subscript.kind == Subscript::Element)
-          return std::nullopt;
-        if (subscript.kind == Subscript::Iterator)
-          uses.iterators.set(subscript.value);
-      }
-      continue;
-    }
-    Operation *def = next.getDefiningOp();
-    if (def->getBlock() != body)
-      continue; // a size or a constant of the kernel
-    if (def->getNumRegions() || isa<IndexOp>(def))
-      return std::nullopt;
-    uses.operations += !isa<arith::ConstantOp, CastOp>(def);
-    llvm::append_range(open, def->getOperands());
-  }
-  return uses;
-}
 
 /// The largest terms of fewer iterators than the map has, but of one at least: numbers
 /// are one element of a row for the engine, which costs nothing.
@@ -95,11 +52,14 @@ void Hoist::collect(Value value) {
   if (!def || def->getBlock() != body)
     return;
   Type type = value.getType();
-  std::optional<Uses> uses = usesOf(value);
-  if (uses && uses->operations && uses->iterators.any() &&
-      !uses->iterators.all() && (type.isF32() || type.isInteger(32))) {
+  std::optional<engine::Slice> slice = engine::sliceOf(op, body, value);
+  bool computes = slice && llvm::any_of(slice->ops, [](Operation *inner) {
+                    return !isa<arith::ConstantOp, CastOp>(inner);
+                  });
+  if (computes && slice->iterators.any() && !slice->iterators.all() &&
+      (type.isF32() || type.isInteger(32))) {
     if (llvm::none_of(terms, [&](auto &term) { return term.first == value; }))
-      terms.push_back({value, *uses});
+      terms.push_back({value, *slice});
     return;
   }
   for (Value operand : def->getOperands())
@@ -116,54 +76,27 @@ static void dropUnused(Block &block) {
       inner->erase();
 }
 
-Value Hoist::makeTerm(Value value, const Uses &uses) {
+Value Hoist::makeTerm(Value value, const engine::Slice &slice) {
   OpBuilder builder(map);
-  mlir::Location loc = value.getLoc();
   StructuredParts parts(op);
-  SmallVector<int64_t> iteratorAt(op.getNumIterators(), -1);
-  SmallVector<Attribute> names;
-  SmallVector<OpFoldResult> extents;
-  for (unsigned i : uses.iterators.set_bits()) {
-    iteratorAt[i] = names.size();
-    names.push_back(parts.iteratorNames[i]);
-    extents.push_back(parts.extents[i]);
-  }
   SmallVector<StructuredParts::Input> inputs;
   SmallVector<Value> arguments;
-  for (unsigned i : uses.inputs.set_bits()) {
+  for (unsigned i : slice.inputs.set_bits()) {
     inputs.push_back(parts.inputs[i]);
-    for (Subscript &subscript : inputs.back().subscripts)
-      if (subscript.kind == Subscript::Iterator)
-        subscript.value = iteratorAt[subscript.value];
     arguments.push_back(body->getArgument(i));
   }
-  parts.name = builder.getStringAttr("term");
-  parts.numParallel = names.size();
-  parts.iteratorNames = names;
-  parts.extents = extents;
-  parts.inputs = inputs;
-  parts.filter.clear();
-  parts.inits = {
-      tensor::EmptyOp::create(builder, loc, extents, value.getType())};
-  parts.discardable.clear();
-  StructuredOpInterface made = parts.create(builder, loc);
-  SmallVector<Type> types;
-  for (Value argument : arguments)
-    types.push_back(argument.getType());
-  Block *block =
-      builder.createBlock(&made.getBody(), {}, types,
-                          SmallVector<mlir::Location>(types.size(), loc));
-  IRMapping mapping;
-  mapping.map(ArrayRef<Value>(arguments), block->getArguments());
-  // All of the body; what nothing uses goes again.
-  for (Operation &inner : body->without_terminator())
-    if (llvm::all_of(inner.getOperands(), [&](Value operand) {
-          return mapping.contains(operand) || operand.getParentBlock() != body;
-        }))
-      builder.clone(inner, mapping);
-  YieldOp::create(builder, loc, mapping.lookup(value));
-  dropUnused(*block);
-  return made->getResult(0);
+  SmallVector<unsigned> iterators(slice.iterators.set_bits_begin(),
+                                  slice.iterators.set_bits_end());
+  return engine::deriveOp(builder, op, builder.getStringAttr("term"), iterators,
+                          0, inputs, value.getType(),
+                          [&](ArrayRef<Value> elements) {
+                            IRMapping mapping;
+                            mapping.map(ArrayRef<Value>(arguments), elements);
+                            for (Operation &inner : *body)
+                              if (slice.ops.contains(&inner))
+                                builder.clone(inner, mapping);
+                            return mapping.lookupOrDefault(value);
+                          });
 }
 
 void Hoist::run() {
@@ -175,10 +108,10 @@ void Hoist::run() {
   OpBuilder builder(map);
   StructuredParts parts(op);
   size_t before = parts.inputs.size();
-  for (auto &[value, uses] : terms) {
+  for (auto &[value, slice] : terms) {
     StructuredParts::Input input;
-    input.tensor = makeTerm(value, uses);
-    for (unsigned i : uses.iterators.set_bits())
+    input.tensor = makeTerm(value, slice);
+    for (unsigned i : slice.iterators.set_bits())
       input.subscripts.push_back({Subscript::Iterator, i});
     parts.inputs.push_back(input);
   }

@@ -139,38 +139,23 @@ std::optional<Factor> Separation::trace(Value value) {
 
 /// What a zero point is computed from; nullopt: from something that the sum runs over.
 std::optional<Term> Separation::termOf(Value zero) {
-  SmallVector<Value> open = {zero};
-  llvm::SmallBitVector inputs(op.getInputs().size());
-  llvm::DenseSet<Operation *> slice;
-  while (!open.empty()) {
-    Value next = open.pop_back_val();
-    if (auto argument = dyn_cast<BlockArgument>(next)) {
-      unsigned input = argument.getArgNumber();
-      if (argument.getOwner() != body || input >= op.getInputs().size() ||
-          !isPlain(input) ||
-          llvm::any_of(summed, [&](unsigned k) { return uses(input, k); }))
-        return std::nullopt;
-      inputs.set(input);
-      continue;
-    }
-    Operation *def = next.getDefiningOp();
-    if (def->getBlock() != body)
-      continue; // a size or a constant of the kernel
-    if (def->getNumRegions() || isa<IndexOp>(def))
-      return std::nullopt;
-    slice.insert(def);
-    llvm::append_range(open, def->getOperands());
-  }
+  std::optional<engine::Slice> slice = engine::sliceOf(op, body, zero);
+  if (!slice ||
+      llvm::any_of(summed,
+                   [&](unsigned k) { return slice->iterators.test(k); }) ||
+      llvm::any_of(slice->ops,
+                   [](Operation *inner) { return isa<IndexOp>(inner); }))
+    return std::nullopt;
   StructuredParts parts(op);
   Term term;
   SmallVector<Value> arguments;
-  for (unsigned input : inputs.set_bits()) {
+  for (unsigned input : slice->inputs.set_bits()) {
     term.inputs.push_back(parts.inputs[input]);
     arguments.push_back(body->getArgument(input));
   }
   SmallVector<Operation *> ordered;
   for (Operation &inner : *body)
-    if (slice.contains(&inner))
+    if (slice->ops.contains(&inner))
       ordered.push_back(&inner);
   term.emit = [=](OpBuilder &inside, ArrayRef<Value> values) {
     IRMapping mapping;
