@@ -99,8 +99,7 @@ void AttentionStage::turn(const Tile &rows, const BlockKind &kind) {
   lowering.commit(turned);
   lowering.release(weights);
   RingOp into = movedOf(kind);
-  QueueKind copier =
-      into == movedByScalar ? QueueKind::Scalar : QueueKind::Vector;
+  QueueKind copier = copierOf(into);
   Value from = lowering.wait(turned), to = lowering.acquire(into);
   auto copy = [&](int64_t first, int64_t depth, int64_t times) {
     SmallVector<int64_t> shape = {depth, times, rows.size()};
@@ -122,11 +121,14 @@ void AttentionStage::multiply(Value sumsTile, const Tile &rows,
                               const BlockKind &kind, const Linear &start) {
   RingOp ring = movedOf(kind);
   Value source = lowering.wait(ring);
-  Value factors = kind.masked ? lowering.wait(sound) : values.slot;
+  bool sorted = kind.masked && !conditional();
+  Value factors = conditional() ? soundSlot
+                  : sorted      ? lowering.wait(sound)
+                                : values.slot;
   int64_t count = llvm::divideCeil(kind.width, chunk());
   for (int64_t i = 0; i < count; ++i) {
     int64_t depth = std::min(chunk(), kind.width - i * chunk());
-    Linear value = kind.masked ? Linear() : start * values.columns;
+    Linear value = sorted ? Linear() : start * values.columns;
     value += Linear(i * values.columns);
     lowering.issue(QueueKind::Tensor, "load_weights",
                    {{"weights", lowering.view(source, i * rowTile(),
@@ -134,7 +136,7 @@ void AttentionStage::multiply(Value sumsTile, const Tile &rows,
     SmallVector<NamedAttribute> fields;
     if (kind.first && i == 0)
       fields.push_back(lowering.flag("start"));
-    if (kind.last && !kind.masked && i + 1 == count)
+    if (kind.last && !kind.masked && !conditional() && i + 1 == count)
       fields.push_back(lowering.flag("stop"));
     lowering.issue(
         QueueKind::Tensor, "matmul",
@@ -142,9 +144,9 @@ void AttentionStage::multiply(Value sumsTile, const Tile &rows,
          {"moving", lowering.view(factors, value, {depth, values.columns})}},
         fields);
   }
-  if (kind.masked) {
+  if (sorted)
     lowering.release(sound);
+  if (sorted || conditional())
     addFaults(sumsTile, source, rows, kind, start);
-  }
   lowering.release(ring);
 }

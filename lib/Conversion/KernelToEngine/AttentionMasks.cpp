@@ -50,10 +50,10 @@ AttentionStage::patternOf(const Linear &row, const Linear &start) {
 /// Writes 1 where a point exists, else 0: rows and columns as in scores, or turned,
 /// with 2^100 for 1.
 void AttentionStage::writeMask(Value tile, bool isTurned, const Linear &row,
-                               const Linear &key) {
+                               const Linear &key, Value source) {
   auto type = cast<TileType>(tile.getType());
-  Value source =
-      lowering.view(isTurned ? largeSlot : onesSlot, 0, type.getShape());
+  if (!source)
+    source = lowering.view(isTurned ? largeSlot : onesSlot, 0, type.getShape());
   for (const HalfPlane &half : filter) {
     Linear value = half.constant;
     value += row * half.row;
@@ -182,62 +182,86 @@ Value AttentionStage::choose(Value scoresTile, const Tile &rows,
   return tile;
 }
 
-/// Values of a masked block, 0 where they are no number, and what they were.
-void AttentionStage::sortValues(const BlockKind &kind, const Linear &start) {
-  Value to = lowering.acquire(sound), faultsTile = lowering.acquire(faults);
-  int64_t width = values.columns;
+/// Values of `count` chunks of keys from `first` on, each `depth` high: 0 where they
+/// are no number, and what they were.
+void AttentionStage::sortChunks(Value to, Value faultsTile, int64_t slotChunks,
+                                const Linear &from, int64_t first,
+                                int64_t count, int64_t depth) {
+  int64_t width = values.columns, size = count * width;
   constexpr double greatest = std::numeric_limits<float>::max();
-  for (int64_t first = 0; first < kind.width; first += chunk()) {
-    int64_t i = first / chunk(), depth = std::min(chunk(), kind.width - first);
-    Linear value = start * width;
-    value += Linear(i * width);
-    Value from = lowering.view(values.slot, value, {depth, width});
-    auto planes = [&](int64_t plane, int64_t count) {
-      return lowering.view(faultsTile, (i * NumPlanes + plane) * width,
-                           {depth, count * width});
-    };
-    auto compute = [&](Value dst, Value src, StringRef op0, double imm0,
-                       StringRef op1, double imm1) {
-      lowering.issue(
-          QueueKind::Gpsimd, "tensor_scalar", {{"dst", dst}, {"src", src}},
-          {lowering.word("op0", op0), lowering.number("imm0", imm0),
-           lowering.word("op1", op1), lowering.number("imm1", imm1)});
-    };
-    compute(planes(Sound, 1), from, "mul", 0, "eq", 0);
-    lowering.issue(QueueKind::Gpsimd, "select",
-                   {{"dst", lowering.view(to, i * width, {depth, width})},
-                    {"mask", planes(Sound, 1)},
-                    {"a", from}},
-                   {lowering.number("imm0", 0)});
-    compute(planes(Plus, 1), from, "le", greatest, "eq", 0);
-    compute(planes(Either, 1), from, "mul", 0, "ne", 0);
-    compute(planes(Minus, 1), from, "ge", -greatest, "sub", 1);
-    // 1 or -1 so far.
-    compute(planes(Plus, 3), planes(Plus, 3), "mul", large, "bypass", 0);
-    compute(planes(MinusEither, 1), planes(Sound, 1), "sub", 1, "mul", large);
-  }
+  Linear value = from * width;
+  value += Linear(first * width);
+  Value source = lowering.view(values.slot, value, {depth, 1, size});
+  auto planes = [&](int64_t plane, int64_t number) {
+    return lowering.view(faultsTile, (plane * slotChunks + first) * width,
+                         {depth, number, size}, {slotChunks * width, 1});
+  };
+  auto compute = [&](Value dst, Value src, StringRef op0, double imm0,
+                     StringRef op1, double imm1) {
+    lowering.issue(QueueKind::Gpsimd, "tensor_scalar",
+                   {{"dst", dst}, {"src", src}},
+                   {lowering.word("op0", op0), lowering.number("imm0", imm0),
+                    lowering.word("op1", op1), lowering.number("imm1", imm1)});
+  };
+  compute(planes(Sound, 1), source, "mul", 0, "eq", 0);
+  lowering.issue(QueueKind::Gpsimd, "select",
+                 {{"dst", lowering.view(to, first * width, {depth, 1, size})},
+                  {"mask", planes(Sound, 1)},
+                  {"a", source}},
+                 {lowering.number("imm0", 0)});
+  compute(planes(Plus, 1), source, "le", greatest, "eq", 0);
+  compute(planes(Either, 1), source, "mul", 0, "ne", 0);
+  compute(planes(Minus, 1), source, "ge", -greatest, "sub", 1);
+  // 1 or -1 so far.
+  compute(planes(Plus, 3), planes(Plus, 3), "mul", large, "bypass", 0);
+  compute(planes(MinusEither, 1), planes(Sound, 1), "sub", 1, "mul", large);
+}
+
+void AttentionStage::sortValues(int64_t width, const Linear &start,
+                                int64_t slotChunks) {
+  Value to = lowering.acquire(sound), faultsTile = lowering.acquire(faults);
+  int64_t whole = width / chunk(), rest = width % chunk();
+  if (whole)
+    sortChunks(to, faultsTile, slotChunks, start, 0, whole, chunk());
+  if (rest)
+    sortChunks(to, faultsTile, slotChunks, start, whole, 1, rest);
   lowering.commit(sound);
   lowering.commit(faults);
 }
 
-/// Adds to the sums what values that are no number make of them.
+/// Values of a masked block.
+void AttentionStage::sortValues(const BlockKind &kind, const Linear &start) {
+  sortValues(kind.width, start, chunksOfBlock());
+}
+
+/// Values of a head: any block may be masked.
+void AttentionStage::sortAllValues() {
+  sortValues(values.rows, 0, steps(values));
+  soundSlot = lowering.wait(sound);
+  faultsSlot = lowering.wait(faults);
+}
+
+/// Adds to the sums what values that are no number make of them, and counts the keys
+/// that exist where a row may have none.
 void AttentionStage::addFaults(Value sumsTile, Value weightsTile,
                                const Tile &rows, const BlockKind &kind,
                                const Linear &start) {
-  const KeptMask *kept = keptMask(rows.start, start);
-  Value exists;
-  if (kept) {
-    exists = keptTurnedSlot;
+  const KeptMask *kept = conditional() ? nullptr : keptMask(rows.start, start);
+  Value existing;
+  if (conditional()) {
+    existing = lowering.wait(exists);
+  } else if (kept) {
+    existing = keptTurnedSlot;
   } else {
     Value slot = lowering.acquire(turnedMasks);
     writeTurnedMask(slot, 0, rows.start, start, rows.size(), kind.width);
     lowering.commit(turnedMasks);
-    exists = lowering.wait(turnedMasks);
+    existing = lowering.wait(turnedMasks);
   }
   int64_t width = values.columns;
   int64_t count = llvm::divideCeil(kind.width, chunk());
   auto at = [&](Value slot, int64_t i) {
-    int64_t place = kept && slot == exists ? kept->turnedPlace : 0;
+    int64_t place = kept && slot == existing ? kept->turnedPlace : 0;
     return lowering.view(
         slot, place + i * rowTile(),
         {std::min(chunk(), kind.width - i * chunk()), rows.size()});
@@ -247,12 +271,13 @@ void AttentionStage::addFaults(Value sumsTile, Value weightsTile,
     lowering.issue(QueueKind::Gpsimd, "scalar_tensor_tensor",
                    {{"dst", at(zeros, i)},
                     {"src", at(weightsTile, i)},
-                    {"b", at(exists, i)}},
+                    {"b", at(existing, i)}},
                    {lowering.word("op0", "eq"), lowering.number("imm0", 0),
                     lowering.word("op1", "mul")});
   lowering.commit(vanished);
   zeros = lowering.wait(vanished);
-  Value faultsTile = lowering.wait(faults);
+  Value faultsTile = conditional() ? faultsSlot : lowering.wait(faults);
+  int64_t slotChunks = conditional() ? steps(values) : chunksOfBlock();
   Value dst = lowering.view(sumsTile, 0, {rows.size(), width});
   for (int64_t i = 0; i < count; ++i) {
     int64_t depth = std::min(chunk(), kind.width - i * chunk());
@@ -260,19 +285,38 @@ void AttentionStage::addFaults(Value sumsTile, Value weightsTile,
       lowering.issue(QueueKind::Tensor, "load_weights",
                      {{"weights", at(weightsOf, i)}});
       for (Plane plane : {first, second}) {
-        Value moving = lowering.view(
-            faultsTile, (i * NumPlanes + plane) * width, {depth, width});
+        Linear place = conditional() ? start * width : Linear();
+        place += Linear((plane * slotChunks + i) * width);
         SmallVector<NamedAttribute> fields;
         if (ends && plane == second)
           fields.push_back(lowering.flag("stop"));
-        lowering.issue(QueueKind::Tensor, "matmul",
-                       {{"dst", dst}, {"moving", moving}}, fields);
+        lowering.issue(
+            QueueKind::Tensor, "matmul",
+            {{"dst", dst},
+             {"moving", lowering.view(faultsTile, place, {depth, width})}},
+            fields);
       }
     };
-    add(exists, Plus, Minus, false);
-    add(zeros, Either, MinusEither, kind.last && i + 1 == count);
+    bool last = kind.last && i + 1 == count;
+    add(existing, Plus, Minus, false);
+    if (conditional()) {
+      SmallVector<NamedAttribute> fields;
+      if (kind.first && i == 0)
+        fields.push_back(lowering.flag("start"));
+      if (last)
+        fields.push_back(lowering.flag("stop"));
+      lowering.issue(QueueKind::Tensor, "matmul",
+                     {{"dst", lowering.view(sumsTile, width, {rows.size(), 1})},
+                      {"moving", lowering.view(unitSlot, 0, {depth, 1})}},
+                     fields);
+    }
+    add(zeros, Either, MinusEither, last);
   }
   lowering.release(vanished);
+  if (conditional()) {
+    lowering.release(exists);
+    return;
+  }
   lowering.release(faults);
   if (!kept)
     lowering.release(turnedMasks);

@@ -17,7 +17,8 @@
 // before, so that none waits. Keys, queries and values of one head stay in SBUF.
 //
 // Blocks that a filter leaves without points are not in the text; blocks that it
-// divides get a mask of numbers from gpsimd.
+// divides get a mask of numbers from gpsimd. Scores that are more than a number times
+// the products are made once and kept (AttentionScores.cpp).
 //
 //===----------------------------------------------------------------------===//
 
@@ -78,7 +79,7 @@ LogicalResult AttentionStage::describe() {
       outer.push_back(i);
   at.assign(attention.extents.size(), Linear());
   filter = attention.plane();
-  return success();
+  return prepareScores();
 }
 
 /// Bands of queries, and for each the kinds and runs of its blocks.
@@ -138,14 +139,17 @@ void AttentionStage::makeRings() {
   // Four rings share the banks.
   int64_t depth = std::min<int64_t>(2, machine.psum.banks / 4);
   trial = ring("trial", depth, {rows, width}, f32, Memory::Psum);
-  scores = ring("scores", depth, {rows, width}, f32, Memory::Psum);
+  if (!attention.computesScores())
+    scores = ring("scores", depth, {rows, width}, f32, Memory::Psum);
   turned = ring("turned", depth, {chunkRows, chunks, rows}, weightType,
                 Memory::Psum);
-  sums = ring("sums", depth, {rows, values.columns}, f32, Memory::Psum);
+  // How many keys exist is counted beside them.
+  sums = ring("sums", depth, {rows, values.columns + conditional()}, f32,
+              Memory::Psum);
   maxima = ring("maxima", 2, {rows, 1}, f32);
   shifts = ring("shifts", 3, {rows, 1}, f32);
   tops = ring("tops", 3, {rows, 1}, f32);
-  totals = ring("totals", 4, {rows, 1}, f32);
+  totals = ring("totals", conditional() ? 8 : 4, {rows, 1}, f32);
   inverses = ring("inverses", 5, {rows, 1}, f32);
   weights = ring("weights", 4, {rows, width}, weightType);
   moved = ring("moved", 4, {chunkRows, chunks, rows}, weightType);
@@ -155,7 +159,9 @@ void AttentionStage::makeRings() {
       cast<RankedTensorType>(attention.result()->getResult(0).getType())
           .getElementType());
   out = ring("out", 3, {rows, values.columns}, element);
-  if (!masked)
+  if (attention.computesScores())
+    makeScoreRings();
+  if (!masked || conditional())
     return;
   findPatterns();
   int64_t most = std::max(width, rows);
@@ -178,11 +184,12 @@ void AttentionStage::makeRings() {
       count += kinds[run.kind].masked ? run.count : 0;
     mostMasked = std::max(mostMasked, count);
   }
-  chosen = ring("chosen", 2 * mostMasked + 1, {rows, width}, f32);
+  if (!chosen)
+    chosen = ring("chosen", 2 * mostMasked + 1, {rows, width}, f32);
   movedMasked = ring("moved_masked", 4, {chunkRows, chunks, rows}, weightType);
   // Made with the scores, used two blocks later.
   sound = ring("sound", 5, {chunkRows, chunks, values.columns}, values.type);
-  faults = ring("faults", 5, {chunkRows, chunks, faultPlanes(), values.columns},
+  faults = ring("faults", 5, {chunkRows, faultPlanes(), chunks, values.columns},
                 bf16);
   vanished = ring("vanished", 2, {chunkRows, chunks, rows}, bf16);
 }
@@ -210,17 +217,22 @@ void AttentionStage::emitOuter(unsigned next) {
       load(queries);
     load(turnsValues() ? rawValues : values);
     keys.slot = lowering.wait(keys.ring);
-    if (!turnsValues())
+    if (!turnsValues()) {
       values.slot = lowering.wait(values.ring);
-    else if (!ownValues)
+      if (conditional())
+        sortAllValues();
+    } else if (!ownValues) {
       turnValues();
+    }
   }
   if (next == outer.size()) {
     if (!ownValues)
       load(queries);
+    loadNumbers(/*perHead=*/true);
     queries.slot = lowering.wait(queries.ring);
     emitPlane();
     lowering.release(queries.ring);
+    releaseNumbers(/*perHead=*/true);
   } else {
     lowering.forTiles(attention.extents[outer[next]], 1, [&](Span one) {
       at[outer[next]] = one.start;
@@ -230,6 +242,10 @@ void AttentionStage::emitOuter(unsigned next) {
   if (next == shared) {
     lowering.release(keys.ring);
     lowering.release(values.ring);
+    if (conditional()) {
+      lowering.release(sound);
+      lowering.release(faults);
+    }
   }
 }
 
@@ -238,11 +254,17 @@ LogicalResult AttentionStage::run() {
     return failure();
   divide();
   makeRings();
-  if (masked)
+  loadNumbers(/*perHead=*/false);
+  if (conditional())
+    openConditions();
+  else if (masked)
     openMasks();
   emitOuter(0);
-  if (masked)
+  if (conditional())
+    lowering.release(unit);
+  else if (masked)
     closeMasks();
+  releaseNumbers(/*perHead=*/false);
   return success();
 }
 

@@ -6,6 +6,7 @@
 
 #include "Interleave.h"
 #include "Lowering.h"
+#include "TileBody.h"
 #include "facet/Planner/Engine/Attention.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -51,6 +52,26 @@ struct KeptMask {
   int64_t place = 0, turnedPlace = 0;
 };
 
+/// What scores need that is the same for a whole head, one element per row.
+struct Number {
+  kernel::StructuredOpInterface op;
+  unsigned input = 0;
+  Home home;
+  bool perHead = false;
+  /// Which row of numbers it lies in, and where there.
+  size_t row = 0;
+  int64_t place = 0;
+};
+
+/// Numbers of one type, in one slot.
+struct NumberRow {
+  bool perHead = false;
+  mlir::Type type;
+  int64_t count = 0;
+  RingOp ring;
+  mlir::Value slot;
+};
+
 class AttentionStage {
 public:
   AttentionStage(Lowering &lowering, Attention &attention)
@@ -69,6 +90,9 @@ private:
   int64_t block() const {
     return std::min<int64_t>(machine.tensor.movingMax,
                              machine.psum.bankBytes / 4);
+  }
+  int64_t chunksOfBlock() const {
+    return llvm::divideCeil(std::min(block(), keys.columns), chunk());
   }
   int64_t steps(const Panel &panel) const {
     return llvm::divideCeil(panel.rows, chunk());
@@ -100,14 +124,39 @@ private:
   /// Where the weights of a block go. The vector engine has most to do: the scalar
   /// engine makes some of its copies.
   RingOp movedOf(const BlockKind &kind) const {
-    return kind.masked ? movedMasked
+    return kind.masked || conditional() ? movedMasked
+           : attention.computesScores() ? moved
            : (kind.width < block() || kind.first) && !kind.last && masked
                ? movedByScalar
                : moved;
   }
+  /// With scores of their own the vector engine has even more to do.
+  QueueKind copierOf(RingOp into) const {
+    return into == movedByScalar || attention.computesScores()
+               ? QueueKind::Scalar
+               : QueueKind::Vector;
+  }
   void turn(const Tile &rows, const BlockKind &kind);
   void multiply(mlir::Value sums, const Tile &rows, const BlockKind &kind,
                 const Linear &start);
+
+  // Scores with instructions of their own.
+  bool conditional() const { return !attention.conditions.empty(); }
+  llvm::LogicalResult prepareScores();
+  void makeScoreRings();
+  void loadNumbers(bool perHead);
+  void releaseNumbers(bool perHead);
+  void openConditions();
+  llvm::SmallDenseMap<unsigned, mlir::Value>
+  numbersOf(kernel::StructuredOpInterface op, int64_t rows);
+  void holds(const Tile &rows, const BlockKind &kind, const Linear &start);
+  std::pair<RingOp, mlir::Value>
+  conditionsOf(const Tile &rows, const BlockKind &kind, const Linear &start);
+  void computeScores(mlir::Value top, const Tile &rows, const BlockKind &kind,
+                     const Linear &start);
+  void turnCondition(mlir::Value mask, const Tile &rows, const BlockKind &kind);
+  void invertExisting(const Tile &rows, mlir::Value total,
+                      mlir::Value sumsSlot);
 
   // Masks.
   static int64_t faultPlanes();
@@ -116,18 +165,24 @@ private:
   void findPatterns();
   void openMasks();
   void closeMasks();
+  /// `source`: what it is where a point exists; 1 or 2^100 unless given.
   void writeMask(mlir::Value tile, bool isTurned, const Linear &row,
-                 const Linear &key);
+                 const Linear &key, mlir::Value source = {});
   void writeTurnedMask(mlir::Value slot, int64_t place, const Linear &row,
                        const Linear &start, int64_t rows, int64_t width);
   const KeptMask *keptMask(const Linear &row, const Linear &start);
   void sortValues(const BlockKind &kind, const Linear &start);
+  void sortAllValues();
+  void sortValues(int64_t width, const Linear &start, int64_t slotChunks);
+  void sortChunks(mlir::Value to, mlir::Value faultsTile, int64_t slotChunks,
+                  const Linear &from, int64_t first, int64_t count,
+                  int64_t depth);
   void addFaults(mlir::Value sums, mlir::Value weights, const Tile &rows,
                  const BlockKind &kind, const Linear &start);
 
   // Tiles of queries.
   void shiftOf(const Tile &rows);
-  void invertTotal(const Tile &rows);
+  void invertTotal(const Tile &rows, mlir::Value sumsSlot = {});
   void finish(const Tile &rows);
   void scoreTile(const Tile &rows);
   void emitInOnePass();
@@ -155,6 +210,12 @@ private:
   RingOp ones, larges, masks, turnedMasks, keptRing, keptTurned, chosen,
       movedMasked, sound, faults, vanished;
   std::vector<KeptMask> keptMasks;
+  // Of scores and conditions.
+  std::optional<TileBody> transform, conditions;
+  std::vector<Number> numbers;
+  std::vector<NumberRow> numberRows;
+  RingOp mapped, condition, turnedCondition, exists, reciprocals, unit;
+  mlir::Value unitSlot, soundSlot, faultsSlot;
   mlir::Value onesSlot, largeSlot, keptSlot, keptTurnedSlot;
 };
 

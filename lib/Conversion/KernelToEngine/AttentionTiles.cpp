@@ -15,6 +15,8 @@
 
 #include "AttentionStage.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace facet;
 using namespace facet::engine;
@@ -25,9 +27,16 @@ void AttentionStage::shiftOf(const Tile &rows) {
   Value top = lowering.view(lowering.wait(maxima), 0, {rows.size(), 1});
   auto scaled = [&](RingOp into, double factor) {
     Value tile = lowering.view(lowering.acquire(into), 0, {rows.size(), 1});
-    lowering.issue(
-        QueueKind::Vector, "tensor_scalar", {{"dst", tile}, {"src", top}},
-        {lowering.word("op0", "mul"), lowering.number("imm0", factor)});
+    SmallVector<NamedAttribute> fields = {lowering.word("op0", "mul"),
+                                          lowering.number("imm0", factor)};
+    // Of a row without keys: -inf + inf would be NaN.
+    if (conditional() && factor < 0) {
+      fields.push_back(lowering.word("op1", "min"));
+      fields.push_back(
+          lowering.number("imm1", std::numeric_limits<float>::max()));
+    }
+    lowering.issue(QueueKind::Vector, "tensor_scalar",
+                   {{"dst", tile}, {"src", top}}, fields);
     lowering.commit(into);
   };
   scaled(shifts, -attention.scale);
@@ -40,14 +49,18 @@ void AttentionStage::shiftOf(const Tile &rows) {
 }
 
 /// What the sums are multiplied with: one over the row's sum of exponentials.
-void AttentionStage::invertTotal(const Tile &rows) {
+void AttentionStage::invertTotal(const Tile &rows, Value sumsSlot) {
   Value total = lowering.view(lowering.wait(totals), 0, {rows.size(), 1});
-  Value inverse =
-      lowering.view(lowering.acquire(inverses), 0, {rows.size(), 1});
-  lowering.issue(QueueKind::Vector, "tensor_scalar",
-                 {{"dst", inverse}, {"src", total}},
-                 {lowering.word("op0", "reciprocal")});
-  lowering.commit(inverses);
+  if (conditional()) {
+    invertExisting(rows, total, sumsSlot);
+  } else {
+    Value inverse =
+        lowering.view(lowering.acquire(inverses), 0, {rows.size(), 1});
+    lowering.issue(QueueKind::Vector, "tensor_scalar",
+                   {{"dst", inverse}, {"src", total}},
+                   {lowering.word("op0", "reciprocal")});
+    lowering.commit(inverses);
+  }
   for (kernel::ReduceOp op : attention.sums)
     if (attention.leaves(op)) {
       Home home =
@@ -68,6 +81,8 @@ void AttentionStage::invertTotal(const Tile &rows) {
 void AttentionStage::finish(const Tile &rows) {
   SmallVector<int64_t> shape = {rows.size(), values.columns};
   Value slot = lowering.wait(sums);
+  if (conditional())
+    invertTotal(rows, slot);
   Value factor = lowering.view(lowering.wait(inverses), 0, {rows.size(), 1});
   Value tile = lowering.view(lowering.acquire(out), 0, shape);
   lowering.issue(QueueKind::Scalar, "activate",
@@ -87,27 +102,36 @@ void AttentionStage::scoreTile(const Tile &rows) {
   const BlockKind &kind = kinds[run.kind];
   Linear start = run.start;
   SmallVector<int64_t> column = {rows.size(), 1};
-  product(lowering.view(lowering.acquire(scores), 0, {rows.size(), kind.width}),
-          rows, kind, start);
-  lowering.commit(scores);
-  Value tile =
-      lowering.view(lowering.wait(scores), 0, {rows.size(), kind.width});
-  maximum(lowering.view(lowering.acquire(maxima), 0, column), tile, rows, kind,
-          start);
+  bool computed = attention.computesScores();
+  Value tile, top = lowering.view(lowering.acquire(maxima), 0, column);
+  if (computed) {
+    if (conditional())
+      holds(rows, kind, start);
+    computeScores(top, rows, kind, start);
+  } else {
+    product(
+        lowering.view(lowering.acquire(scores), 0, {rows.size(), kind.width}),
+        rows, kind, start);
+    lowering.commit(scores);
+    tile = lowering.view(lowering.wait(scores), 0, {rows.size(), kind.width});
+    maximum(top, tile, rows, kind, start);
+  }
   lowering.commit(maxima);
   shiftOf(rows);
   Value shift = lowering.view(lowering.wait(shifts), 0, column);
   Value total = lowering.view(lowering.acquire(totals), 0, column);
-  if (kind.masked) {
+  bool kept = computed || kind.masked;
+  if (kind.masked && !conditional())
     sortValues(kind, start);
+  if (kept)
     tile = lowering.view(lowering.wait(chosen), 0, {rows.size(), kind.width});
-  }
   exponential(tile, shift, total, rows, kind);
-  if (kind.masked)
+  if (kept)
     lowering.release(chosen);
   lowering.commit(totals);
   lowering.release(shifts);
-  lowering.release(scores);
+  if (!computed)
+    lowering.release(scores);
 }
 
 /// All keys are one block: scores are made once.
@@ -132,7 +156,8 @@ void AttentionStage::emitInOnePass() {
                turnsLate = false;
                if (steps[1]) {
                  turn(tileOf(1), kinds[runOf(tileOf(1)).kind]);
-                 invertTotal(tileOf(1));
+                 if (!conditional())
+                   invertTotal(tileOf(1));
                }
                if (!steps[2])
                  return;
@@ -191,8 +216,12 @@ void AttentionStage::emitTogether(ArrayRef<Tile> tiles,
                        const Linear &start) {
     if (kind.first)
       top = lowering.view(lowering.acquire(maxima), 0, {rows.size(), 1});
-    maximum(top, scoresIn(trial, rows, kind, start), rows, kind, start);
-    lowering.release(trial);
+    if (attention.computesScores()) {
+      computeScores(top, rows, kind, start);
+    } else {
+      maximum(top, scoresIn(trial, rows, kind, start), rows, kind, start);
+      lowering.release(trial);
+    }
     if (!kind.last)
       return;
     lowering.commit(maxima);
@@ -205,8 +234,9 @@ void AttentionStage::emitTogether(ArrayRef<Tile> tiles,
       shift = lowering.view(lowering.wait(shifts), 0, column);
       total = lowering.view(lowering.acquire(totals), 0, column);
     }
-    if (kind.masked) {
-      sortValues(kind, start);
+    if (kind.masked || attention.computesScores()) {
+      if (kind.masked && !conditional())
+        sortValues(kind, start);
       exponential(
           lowering.view(lowering.wait(chosen), 0, {rows.size(), kind.width}),
           shift, total, rows, kind);
@@ -230,11 +260,16 @@ void AttentionStage::emitTogether(ArrayRef<Tile> tiles,
       return;
     lowering.commit(sums);
   };
-  // The first exponential of a tile finds its maximum there.
-  int64_t lead = tiles.empty() ? 0 : 1;
+  // The first exponential of a tile finds its maximum there, and the scores of a
+  // block the conditions they stand under.
+  int64_t early = conditional() ? 1 : 0;
+  int64_t lead = (tiles.empty() ? 0 : 1) + early;
+  SmallVector<StepRun> none;
   interleave(
-      lowering, {passes, trials, passes, passes, passes},
-      {lead, 0, lead + 2, lead + 4, lead + 6},
+      lowering,
+      {passes, trials, passes, passes, passes,
+       conditional() ? ArrayRef(trials) : none},
+      {lead, early, lead + 2, lead + 4, lead + 6, 0},
       [&](ArrayRef<std::optional<Step>> steps) {
         auto at = [&](unsigned i, auto step) {
           if (!steps[i] || steps[i]->kind == idle)
@@ -242,11 +277,13 @@ void AttentionStage::emitTogether(ArrayRef<Tile> tiles,
           const Unit &unit = units[steps[i]->kind];
           step(*unit.tile, kinds[unit.kind], steps[i]->start);
         };
+        at(5, [&](const Tile &rows, const BlockKind &kind,
+                  const Linear &start) { holds(rows, kind, start); });
         at(0, scoreStep);
         at(1, trialStep);
         at(2, [&](const Tile &rows, const BlockKind &kind, const Linear &) {
           turn(rows, kind);
-          if (kind.last)
+          if (kind.last && !conditional())
             invertTotal(rows);
         });
         // Not before the scalar engine would have to wait for it.

@@ -101,7 +101,8 @@ void AttentionStage::turnValues() {
     lowering.commit(turned);
     SmallVector<int64_t> shape = {depth, count, width};
     lowering.issue(
-        QueueKind::Vector, "copy",
+        attention.computesScores() ? QueueKind::Scalar : QueueKind::Vector,
+        "copy",
         {{"dst", lowering.view(to, first * width, shape)},
          {"src", lowering.view(lowering.wait(turned), 0, shape, {width, 1})}});
     lowering.release(turned);
@@ -114,6 +115,8 @@ void AttentionStage::turnValues() {
   lowering.commit(values.ring);
   lowering.release(rawValues.ring);
   values.slot = lowering.wait(values.ring);
+  if (conditional())
+    sortAllValues();
 }
 
 void AttentionStage::store(Value tile, const Tile &rows) {
@@ -129,8 +132,9 @@ void AttentionStage::store(Value tile, const Tile &rows) {
   base += rows.start * rowStride;
   NamedAttribute ring = lowering.builder.getNamedAttr(
       "ring", lowering.builder.getI32IntegerAttr(2));
-  // Sync would hold the loads of the next head back.
-  QueueKind queue = outer.empty() ? QueueKind::Sync : QueueKind::Scalar;
+  // Sync would hold the loads of the next head, or of the next scores, back.
+  bool loads = !outer.empty() || attention.computesScores();
+  QueueKind queue = loads ? QueueKind::Scalar : QueueKind::Sync;
   int64_t width = values.columns;
   int64_t bits = home.elementType.getIntOrFloatBitWidth();
   if (rowStride == 1 && columnStride != 1 && (bits == 16 || bits == 32)) {

@@ -439,9 +439,12 @@ void TileBody::fill(Value tile, double value, QueueKind queue) {
 }
 
 Value TileBody::spread(Value column) {
-  if (auto view = column.getDefiningOp<ViewOp>())
+  Linear at;
+  if (auto view = column.getDefiningOp<ViewOp>()) {
+    at = cast<AffineConstantExpr>(view.getAt().getResult(0)).getValue();
     column = view.getSource();
-  return lowering.view(column, 0, {rows.size, columns.size}, {0});
+  }
+  return lowering.view(column, at, {rows.size, columns.size}, {0});
 }
 
 TileValue TileBody::widen(TileValue value, const void *key, unsigned part,
@@ -512,17 +515,18 @@ TileValue TileBody::indexValue(Operation *def) {
   return result;
 }
 
-TileValue TileBody::filterMask() {
-  TileValue mask = evaluate(atom(op.getFilter().front()));
-  for (auto [i, number] : llvm::enumerate(op.getFilter().drop_front())) {
+TileValue TileBody::conjunction(ArrayRef<int64_t> atoms, RingOp into) {
+  TileValue mask = evaluate(atom(atoms.front()));
+  for (auto [i, number] : llvm::enumerate(atoms.drop_front())) {
     TileValue next = widen(evaluate(atom(number)), &op, 20 + 2 * unsigned(i));
     mask = widen(mask, &op, 21 + 2 * unsigned(i));
+    RingOp last = i + 2 == atoms.size() ? into : RingOp();
     Value tile = target(&op, 60 + unsigned(i), TileValue::Tile,
-                        lowering.builder.getF32Type(), {});
+                        lowering.builder.getF32Type(), last);
     lowering.issue(QueueKind::Vector, "tensor_tensor",
                    {{"dst", tile}, {"a", mask.tile}, {"b", next.tile}},
                    {lowering.word("op", "land")});
-    mask.tile = finish(&op, 60 + unsigned(i), {}, tile);
+    mask.tile = finish(&op, 60 + unsigned(i), last, tile);
   }
   return mask;
 }
@@ -641,8 +645,8 @@ TileValue TileBody::evaluate(Value value) {
     Value inBody = op.getBody().front().getArgument(input);
     if (auto loaded = values.find(inBody); loaded != values.end())
       return loaded->second;
-    result.kind = TileValue::Tile;
     result.tile = given.lookup(input);
+    result.kind = isColumn(result.tile) ? TileValue::Column : TileValue::Tile;
   } else if (auto constant = value.getDefiningOp<arith::ConstantOp>()) {
     if (auto number = dyn_cast<FloatAttr>(constant.getValue()))
       result.constant = number.getValueAsDouble();
@@ -711,6 +715,19 @@ void TileBody::end(Run run) {
   keptOpen.clear();
 }
 
+void TileBody::emitConditions(
+    ArrayRef<int64_t> atoms, const Span &tileRows, const Span &tileColumns,
+    ArrayRef<Linear> others,
+    const llvm::SmallDenseMap<unsigned, Value> &givenTiles, RingOp into) {
+  given = givenTiles;
+  begin(tileRows, tileColumns, others, loadedInputs(/*ofStart=*/false), Run());
+  if (atoms.size() == 1)
+    yieldInto(atom(atoms.front()), into);
+  else
+    conjunction(atoms, into);
+  end(Run());
+}
+
 void TileBody::emit(const Span &tileRows, const Span &tileColumns,
                     ArrayRef<Linear> others,
                     const llvm::SmallDenseMap<unsigned, Value> &givenTiles,
@@ -723,7 +740,7 @@ void TileBody::emit(const Span &tileRows, const Span &tileColumns,
   if (!op.getFilter().empty()) {
     TileValue no;
     no.constant = otherwise;
-    TileValue mask = filterMask();
+    TileValue mask = conjunction(op.getFilter(), {});
     if (yielded.getType().isInteger(32))
       integerSelect(&op, mask, evaluate(yielded), no, into);
     else
@@ -893,7 +910,7 @@ bool TileBody::dependsOnColumns(Value value) {
     if (input >= op.getInputs().size())
       return dependsOnColumns(atom(input - op.getInputs().size()));
     if (given.contains(input))
-      return true;
+      return !isColumn(given.lookup(input));
     Home home = *lowering.homeOf(op, input);
     return columnIterator && home.strides[*columnIterator] != 0;
   }

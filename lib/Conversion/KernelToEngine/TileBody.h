@@ -34,8 +34,8 @@ public:
       : lowering(lowering), op(op), rowIterator(rows), columnIterator(columns),
         maxRows(maxRows), maxColumns(maxColumns), inputDepth(inputDepth) {}
 
-  /// Says that input `input` is given to emit: sums in PSUM. `evict` copies them
-  /// where nothing else is computed on them first.
+  /// Says that input `input` is given to emit: sums in PSUM, or one element per row.
+  /// `evict` copies sums where nothing else is computed on them first.
   void give(unsigned input, QueueKind evict) {
     givenInputs.insert(input);
     evicts = evict;
@@ -81,18 +81,30 @@ public:
   void emitStart(const Span &rows, const Span &columns,
                  llvm::ArrayRef<Linear> at, mlir::Value total, Run run);
 
+  /// The same for guard atoms: 1 where all of `atoms` hold, else 0.
+  void emitConditions(llvm::ArrayRef<int64_t> atoms, const Span &rows,
+                      const Span &columns, llvm::ArrayRef<Linear> at,
+                      const llvm::SmallDenseMap<unsigned, mlir::Value> &given,
+                      RingOp into);
+
 private:
   /// Begins a tile whose inputs among `wanted` are waited for.
   void begin(const Span &rows, const Span &columns, llvm::ArrayRef<Linear> at,
              llvm::ArrayRef<unsigned> wanted, Run run);
   /// Gives back what is not kept for the next tile of the run.
   void end(Run run);
+  /// A given tile that has one element per row, where rows have more.
+  bool isColumn(mlir::Value tile) {
+    return columns.size != 1 &&
+           mlir::cast<TileType>(tile.getType()).getShape()[1] == 1;
+  }
   TileValue evaluate(mlir::Value value);
-  /// A guard atom, and the conjunction of the filter's.
+  /// A guard atom, and the conjunction of several, in a slot of `into` if there are
+  /// more than one and it is given.
   mlir::Value atom(unsigned number) {
     return op.getGuards().front().getTerminator()->getOperand(number);
   }
-  TileValue filterMask();
+  TileValue conjunction(llvm::ArrayRef<int64_t> atoms, RingOp into);
   /// Computes what the body yields and leaves it in a slot of `into`.
   void yieldInto(mlir::Value yielded, RingOp into);
   llvm::LogicalResult prepare(mlir::Region &region);

@@ -10,8 +10,10 @@
 //   m[i] = max[j](s[i, j])                         maxima
 //   s[i, j] = scale * sum[d](q[i, d] * k[j, d])    scores
 //
-// All of it under one filter, or none. Of s, x and p nobody else may read, for they
-// will not exist; other maxima of s and sums of exp(s - m) come along.
+// All of it under one filter, or none. Scores may be more than a number times the
+// products: whatever a map computes of them (a cap, a bias, slopes). Of s, x and p
+// nobody else may read, for they will not exist; other maxima of s and sums of
+// exp(s - m) come along.
 //
 //===----------------------------------------------------------------------===//
 
@@ -146,10 +148,15 @@ private:
   bool chooseRows();
   bool measure();
 
-  std::optional<AffineFilter> filterOf(StructuredOpInterface op,
-                                       ArrayRef<int64_t> atoms);
+  Conditions filterOf(StructuredOpInterface op, ArrayRef<int64_t> atoms);
   /// The reduction is under the filter of all, over the last iterator of its own.
   bool reducesKeys(kernel::ReduceOp reduce, kernel::ReduceKind kind);
+  /// It combines the elements of `tensor`; its filter may read others.
+  bool combinesAll(StructuredOpInterface reduce, Value tensor) {
+    std::optional<unsigned> input = inputOf(reduce, yieldedBy(reduce));
+    return input && reduce.getInputs()[*input] == tensor &&
+           readsInOrder(reduce, *input, numIterators);
+  }
   bool onlyMembersRead(Value tensor);
 
   const Machine *machine;
@@ -157,13 +164,14 @@ private:
   unsigned weightInput = 0;
   Value scoresTensor, expTensor;
   unsigned numIterators = 0;
+  Conditions filter;
 };
 } // namespace
 
-std::optional<AffineFilter> Matcher::filterOf(StructuredOpInterface op,
-                                              ArrayRef<int64_t> atoms) {
+Conditions Matcher::filterOf(StructuredOpInterface op,
+                             ArrayRef<int64_t> atoms) {
   SmallVector<unsigned> same = llvm::to_vector(llvm::seq(op.getNumIterators()));
-  return affineFilter(op, atoms, same, op.getNumIterators());
+  return conditionsOf(op, atoms, same, op.getNumIterators());
 }
 
 bool Matcher::reducesKeys(kernel::ReduceOp reduce, kernel::ReduceKind kind) {
@@ -171,8 +179,7 @@ bool Matcher::reducesKeys(kernel::ReduceOp reduce, kernel::ReduceKind kind) {
   if (reduce.getKind() != kind || op.getNumReduction() != 1 ||
       op.getNumIterators() != numIterators)
     return false;
-  std::optional<AffineFilter> own = filterOf(op, op.getFilter());
-  return own && *own == found.filter;
+  return sameConditions(filterOf(op, op.getFilter()), filter);
 }
 
 /// Sums of products, one factor a map that nobody else reads.
@@ -236,17 +243,13 @@ bool Matcher::matchWeights() {
       !readsInOrder(weights, *exponential, numIterators) ||
       !readsInOrder(weights, *total, numIterators - 1))
     return false;
-  std::optional<AffineFilter> filter = filterOf(weights, atoms);
-  if (!filter)
-    return false;
-  found.filter = *filter;
+  filter = filterOf(weights, atoms);
+  found.filter = filter.inequalities;
   found.exponentials = exp;
   expTensor = exp.getResult(0);
   auto sumOp = cast<StructuredOpInterface>(sum.getOperation());
   if (!reducesKeys(sum, kernel::ReduceKind::Sum) ||
-      sumOp.getInputs().size() != 1 || sumOp.getInputs()[0] != expTensor ||
-      !readsInOrder(sumOp, 0, numIterators) ||
-      inputOf(sumOp, yieldedBy(sumOp)) != 0)
+      !combinesAll(sumOp, expTensor))
     return false;
   found.sums = {sum};
   return matchExponentials(expTensor);
@@ -260,57 +263,83 @@ bool Matcher::matchExponentials(Value tensor) {
       withoutSelect(op, yieldedBy(op), atoms).getDefiningOp<math::ExpOp>();
   auto difference =
       exp ? exp.getOperand().getDefiningOp<arith::SubFOp>() : nullptr;
-  if (!difference || filterOf(op, atoms) != found.filter)
+  if (!difference || !sameConditions(filterOf(op, atoms), filter))
     return false;
   std::optional<unsigned> score = inputOf(op, difference.getLhs()),
                           top = inputOf(op, difference.getRhs());
   if (!score || !top || !readsInOrder(op, *score, numIterators) ||
       !readsInOrder(op, *top, numIterators - 1))
     return false;
-  scoresTensor = op.getInputs()[*score];
+  scoresTensor = found.scoresTensor = op.getInputs()[*score];
   auto max = op.getInputs()[*top].getDefiningOp<kernel::ReduceOp>();
   if (!max || !reducesKeys(max, kernel::ReduceKind::Max))
     return false;
   auto maxOp = cast<StructuredOpInterface>(max.getOperation());
-  if (maxOp.getInputs().size() != 1 || maxOp.getInputs()[0] != scoresTensor ||
-      !readsInOrder(maxOp, 0, numIterators) ||
-      inputOf(maxOp, yieldedBy(maxOp)) != 0)
+  if (!combinesAll(maxOp, scoresTensor))
     return false;
   found.maxima = {max};
+  for (const Condition &condition : filterOf(maxOp, maxOp.getFilter()).others)
+    found.conditions.push_back(condition.atom);
   return true;
 }
 
-/// A contraction, as it is or times a positive number.
+/// What a map multiplies one of its inputs with, or nullopt: it does more.
+static std::optional<std::pair<unsigned, double>>
+productOf(StructuredOpInterface map) {
+  Value value = yieldedBy(map);
+  if (std::optional<unsigned> input = inputOf(map, value))
+    return std::pair(*input, 1.0);
+  Operation *def = value.getDefiningOp();
+  if (!isa_and_nonnull<arith::MulFOp, arith::DivFOp>(def))
+    return std::nullopt;
+  bool divides = isa<arith::DivFOp>(def);
+  for (unsigned side = 0; side < (divides ? 1 : 2); ++side) {
+    std::optional<unsigned> input = inputOf(map, def->getOperand(side));
+    std::optional<double> factor = constantOf(map, def->getOperand(1 - side));
+    if (!input || !factor)
+      continue;
+    if (divides)
+      factor = 1.0f / float(*factor);
+    if (*factor > 0 && std::isnormal(float(*factor)))
+      return std::pair(*input, *factor);
+  }
+  return std::nullopt;
+}
+
+/// A contraction, as it is, times a positive number, or what a map makes of it.
 bool Matcher::matchScores() {
   Operation *def = scoresTensor.getDefiningOp();
   auto reduce = dyn_cast_or_null<kernel::ReduceOp>(def);
   found.inScores = llvm::to_vector(llvm::seq(numIterators));
   if (auto map = dyn_cast_or_null<kernel::MapOp>(def)) {
     auto op = cast<StructuredOpInterface>(map.getOperation());
-    Value value = yieldedBy(op);
-    auto sumsOf = [&](Value candidate) {
-      std::optional<unsigned> input = inputOf(op, candidate);
-      return input ? op.getInputs()[*input].getDefiningOp<kernel::ReduceOp>()
-                   : kernel::ReduceOp();
+    auto sumsOf = [&](unsigned input) {
+      return op.getInputs()[input].getDefiningOp<kernel::ReduceOp>();
     };
-    std::optional<double> factor = 1.0;
-    reduce = sumsOf(value);
-    if (auto product = value.getDefiningOp<arith::MulFOp>()) {
-      reduce = sumsOf(product.getLhs());
-      factor = constantOf(op, product.getRhs());
-      if (!reduce || !factor) {
-        reduce = sumsOf(product.getRhs());
-        factor = constantOf(op, product.getLhs());
-      }
+    std::optional<std::pair<unsigned, double>> product;
+    if (op.getNumGuardAtoms() == 0)
+      product = productOf(op);
+    if (product) {
+      reduce = sumsOf(product->first);
+      found.scale = product->second;
     }
-    if (!reduce || !factor || !(*factor > 0) || !std::isnormal(*factor) ||
-        op.getNumGuardAtoms() != 0)
+    for (unsigned i = 0; i < op.getInputs().size() && !reduce; ++i) {
+      reduce = sumsOf(i);
+      if (reduce && !matchContraction(reduce, machine))
+        reduce = nullptr;
+      product.reset();
+    }
+    if (!reduce)
       return false;
-    found.scale = *factor;
+    if (!product) {
+      found.scale = 1;
+      found.transform = map;
+    }
     found.members.insert(map);
     std::optional<kernel::Epilogue> behind = kernel::matchEpilogue(reduce);
     if (!behind || behind->map != map)
       return false;
+    found.sumsInput = behind->sumsInput;
     for (auto [i, iterator] : llvm::enumerate(behind->iterators))
       found.inScores[iterator] = i;
   }
@@ -318,10 +347,13 @@ bool Matcher::matchScores() {
     return false;
   std::optional<Contraction> scores = matchContraction(reduce, machine);
   if (!scores || scores->exactTerms || scores->k.size() != 1 ||
-      reduce.getNumParallel() != numIterators)
+      reduce.getNumParallel() != numIterators ||
+      !cast<RankedTensorType>(reduce.getResult(0).getType())
+           .getElementType()
+           .isF32())
     return false;
   // A factor that was computed for this alone is a number now.
-  if (def != reduce)
+  if (def != reduce && !found.transform)
     for (Value input : cast<StructuredOpInterface>(def).getInputs()) {
       auto map = input.getDefiningOp<kernel::MapOp>();
       if (map && map.getNumParallel() == 0 && input.hasOneUse())
@@ -341,8 +373,7 @@ bool Matcher::gatherReaders() {
       continue;
     auto op = cast<StructuredOpInterface>(user);
     if (reducesKeys(reduce, kernel::ReduceKind::Max) &&
-        op.getInputs().size() == 1 && readsInOrder(op, 0, numIterators) &&
-        inputOf(op, yieldedBy(op)) == 0)
+        combinesAll(op, scoresTensor))
       found.maxima.push_back(reduce);
   }
   for (Operation *user : scoresTensor.getUsers()) {
@@ -408,16 +439,15 @@ bool Matcher::nameIterators() {
   SmallVector<unsigned> renamed(numParallel + 1, numIterators);
   for (auto [i, iterator] : llvm::enumerate(found.inValues))
     renamed[iterator] = i;
-  std::optional<AffineFilter> own =
-      affineFilter(op, op.getFilter(), renamed, numIterators + 1);
-  if (!own || op.getFilter().size() != op.getNumGuardAtoms())
+  Conditions own = conditionsOf(op, op.getFilter(), renamed, numIterators + 1);
+  if (op.getFilter().size() != op.getNumGuardAtoms())
     return false;
-  for (Inequality &inequality : *own) {
+  for (Inequality &inequality : own.inequalities) {
     if (inequality.coefficients.back())
       return false;
     inequality.coefficients.pop_back();
   }
-  return *own == found.filter;
+  return sameConditions(own, filter);
 }
 
 static bool usesIterator(StructuredOpInterface op, unsigned input,
@@ -522,102 +552,4 @@ std::optional<Attention> engine::matchAttention(kernel::ReduceOp values,
   if (!matcher.match(values))
     return std::nullopt;
   return matcher.found;
-}
-
-SmallVector<HalfPlane> Attention::plane() {
-  SmallVector<HalfPlane> halves;
-  for (const Inequality &inequality : filter)
-    halves.push_back({inequality.coefficients[rows],
-                      inequality.coefficients[keys()], inequality.constant});
-  return halves;
-}
-
-SmallVector<RowBand> engine::attentionBands(Attention &attention,
-                                            const Machine &machine) {
-  // Enough that a triangle of 4096 x 4096 is cut at each tile of 128.
-  constexpr int64_t maxBands = 32;
-  int64_t rows = attention.extents[attention.rows];
-  return divideRows(
-      rows, attention.extents[attention.keys()], attention.plane(),
-      std::min(rows, machine.tensor.columns), machine.tensor.rows,
-      std::min<int64_t>(machine.tensor.movingMax, machine.psum.bankBytes / 4),
-      maxBands);
-}
-
-/// Of each partition, for one head.
-static int64_t headBytes(Attention &attention, const Machine &machine) {
-  auto bytes = [&](int64_t rows, int64_t columns, Type type) -> int64_t {
-    return llvm::divideCeil(rows, machine.tensor.rows) * columns *
-           dtypeBytes(*dtypeOf(type));
-  };
-  int64_t depth = attention.depthExtent, columns = attention.columnExtent;
-  int64_t rows = attention.extents[attention.rows],
-          keys = attention.extents[attention.keys()];
-  // Values may come as they lie, to be transposed.
-  return bytes(depth, rows, attention.queryType()) +
-         bytes(depth, keys, attention.keyType()) +
-         bytes(keys, columns, attention.valueType()) +
-         bytes(columns, keys, attention.valueType());
-}
-
-/// Of each partition, for what is on the way between engines (AttentionStage.cpp has
-/// the rings), rounded up.
-static int64_t wayBytes(Attention &attention, const Machine &machine,
-                        int64_t masked) {
-  int64_t block =
-      std::min<int64_t>(machine.tensor.movingMax, machine.psum.bankBytes / 4);
-  block = std::min<int64_t>(
-      block,
-      llvm::alignTo(attention.extents[attention.keys()], machine.tensor.rows));
-  int64_t weight = dtypeBytes(*dtypeOf(attention.weightType()));
-  int64_t value = dtypeBytes(*dtypeOf(attention.valueType()));
-  int64_t columns = attention.columnExtent;
-  constexpr int64_t slots = 5, rest = 8192;
-  int64_t bytes = 4 * slots * block * weight + slots * columns * 4 + rest;
-  if (masked) {
-    int64_t chunks = llvm::divideCeil(block, machine.tensor.rows);
-    constexpr int64_t planes = 5, narrow = 2, maskSlots = 24;
-    bytes += slots * chunks * columns * (planes * narrow + value) +
-             (2 * masked + 1) * block * 4 + maskSlots * block * narrow;
-  }
-  return bytes;
-}
-
-/// Most masked blocks that a tile of rows meets.
-static int64_t mostMasked(Attention &attention, const Machine &machine) {
-  int64_t most = 0;
-  for (const RowBand &band : attentionBands(attention, machine)) {
-    int64_t count = 0;
-    for (const ColumnRun &run : band.columns)
-      count += run.masked ? run.count : 0;
-    most = std::max(most, count);
-  }
-  return most;
-}
-
-int64_t engine::headsHeld(Attention &attention, const Machine &machine) {
-  int64_t planes = 1;
-  for (unsigned i : attention.outer)
-    planes *= attention.extents[i];
-  int64_t way = wayBytes(attention, machine, mostMasked(attention, machine));
-  bool two =
-      2 * headBytes(attention, machine) + way <= machine.sbuf.partitionBytes;
-  return planes > 1 && two ? 2 : 1;
-}
-
-bool engine::attentionFits(Attention &attention, const Machine &machine) {
-  int64_t columns = attention.columnExtent;
-  constexpr int64_t fewestBanks = 4;
-  bool inPsum = machine.psum.banks >= fewestBanks &&
-                columns * 4 <= machine.psum.bankBytes &&
-                columns <= machine.tensor.movingMax;
-  // Masked scores of two tiles are held at once.
-  constexpr int64_t few = 8;
-  int64_t masked = mostMasked(attention, machine);
-  // A row without keys is 0, not 0 / 0.
-  return inPsum && masked <= few &&
-         headBytes(attention, machine) + wayBytes(attention, machine, masked) <=
-             machine.sbuf.partitionBytes &&
-         everyRowExists(attention.extents[attention.rows],
-                        attention.extents[attention.keys()], attention.plane());
 }

@@ -57,6 +57,7 @@ private:
   void describeChoices(const Problem &problem, ContractionAttr choices,
                        ContractionAttr own, Explanation::Stage &to);
   void addLets(Explanation &to);
+  void addApart(Explanation &to);
 
   PlanAttr plan;
   kernel::FuncOp kernel;
@@ -278,6 +279,11 @@ Explanation::Stage Explainer::describe(StageAttr stage) {
   if (stage.getForm() == Form::Attention) {
     result.does = "attention: " + kernel::describeIterators(first) +
                   ", its softmax and what it weighs, in blocks of keys";
+    std::optional<Attention> attention = attentionOf(stage, kernel);
+    if (attention && attention->transform)
+      result.does += "; the map behind the products on each block";
+    if (attention && !attention->conditions.empty())
+      result.does += "; the filter computed for each block";
     return result;
   }
   result.does += ", on the tensor engine";
@@ -324,6 +330,24 @@ void Explainer::addLets(Explanation &to) {
   }
 }
 
+/// Says which softmax between two products is no stage of its own.
+void Explainer::addApart(Explanation &to) {
+  for (StageAttr stage : plan.getStages()) {
+    if (stage.getForm() == Form::Attention)
+      continue;
+    auto reduce = dyn_cast<kernel::ReduceOp>(*ops[stage.getOps().front()]);
+    std::optional<Attention> attention =
+        reduce ? matchAttention(reduce, &machine) : std::nullopt;
+    if (!attention)
+      continue;
+    std::string misfit = attentionMisfit(*attention, machine);
+    if (!misfit.empty())
+      to.notes.push_back("the attention behind '" +
+                         kernel::statementOf(attention->result()).str() +
+                         "' has its scores and weights in HBM: " + misfit);
+  }
+}
+
 Explanation Explainer::explain() {
   Explanation result;
   result.headline = headline();
@@ -342,6 +366,7 @@ Explanation Explainer::explain() {
     result.notes.push_back("times are predicted for sums of products only, "
                            "without rows chosen by an index");
   addLets(result);
+  addApart(result);
   return result;
 }
 

@@ -277,9 +277,11 @@ LogicalResult Counters::giveRegisters(Ring &ring) {
   if (!needsRegisters(ring))
     return success();
   int64_t window = std::max(ring.window[0], ring.window[1]);
+  // A ring that is filled less often than it has slots gets one for each time.
+  int64_t least = std::min(std::max(ring.least, window), ring.slots());
   Engine missing = Engine::Tensor;
   auto before = registers;
-  int64_t wanted = wantedDepth(ring), least = std::max(ring.least, window);
+  int64_t wanted = wantedDepth(ring);
   // Where registers are divided, there are some of this depth.
   if (thrift >= Thrift::Powers)
     least = wanted;

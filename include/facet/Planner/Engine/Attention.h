@@ -4,7 +4,7 @@
 #ifndef FACET_PLANNER_ENGINE_ATTENTION_H
 #define FACET_PLANNER_ENGINE_ATTENTION_H
 
-#include "facet/Planner/Engine/AffineFilter.h"
+#include "facet/Planner/Engine/Conditions.h"
 #include "facet/Planner/Engine/Contraction.h"
 #include "facet/Planner/Engine/KeyBlocks.h"
 
@@ -19,9 +19,17 @@ struct Attention {
   kernel::MapOp exponentials;
   /// Equal ones: of several maxima, the first is the softmax's own. So are sums.
   llvm::SmallVector<kernel::ReduceOp> maxima, sums;
+  /// What the maxima read.
+  mlir::Value scoresTensor;
   /// Of the scores inside the exponential; positive.
   double scale = 1;
+  /// What else makes scores of the sums, or none; input `sumsInput` of it are they.
+  kernel::MapOp transform;
+  unsigned sumsInput = 0;
+  /// The part of the filter that is known without data.
   AffineFilter filter;
+  /// The rest of it: guard atoms of the first maximum.
+  llvm::SmallVector<int64_t> conditions;
   /// The inputs of scores that are constant over keys, and over rows; the one of
   /// values that is no weight.
   unsigned queryInput = 0, keyInput = 0, valueInput = 0;
@@ -44,6 +52,8 @@ struct Attention {
                                  values.epilogue->map.getOperation())
                            : values.op();
   }
+  /// Scores are made by instructions of their own, not by the exponential's.
+  bool computesScores() const { return transform || !conditions.empty(); }
   /// True when somebody else reads what a maximum or sum gives.
   bool leaves(kernel::ReduceOp op) const;
   /// Its filter in the plane of rows and keys.
@@ -78,9 +88,12 @@ llvm::SmallVector<RowBand> attentionBands(Attention &attention,
 /// How many heads of queries, keys and values SBUF holds at once: 1 or 2.
 int64_t headsHeld(Attention &attention, const Machine &machine);
 
-/// Whether one head of it fits the memories of `machine`, and it can be told which
-/// blocks of keys each block of rows meets.
-bool attentionFits(Attention &attention, const Machine &machine);
+/// Why `machine` cannot have it in one stage; empty when it can: one head fits the
+/// memories, and it can be told which blocks of keys each block of rows meets.
+std::string attentionMisfit(Attention &attention, const Machine &machine);
+inline bool attentionFits(Attention &attention, const Machine &machine) {
+  return attentionMisfit(attention, machine).empty();
+}
 
 } // namespace facet::engine
 
