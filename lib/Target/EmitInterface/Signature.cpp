@@ -159,6 +159,25 @@ static void nameParameters(Signature &signature) {
     }
 }
 
+/// FACET_CHECK holds every result against every other array. All of it is one
+/// function, for which LLVM takes seconds from here on.
+static LogicalResult checkPairs(kernel::FuncOp kernel,
+                                const Signature &signature) {
+  constexpr unsigned mostPairs = 2048;
+  unsigned written = 0, others = 0;
+  for (const Parameter &parameter : signature.parameters)
+    if (!parameter.isByValue())
+      ++(parameter.isWritten() ? written : others);
+  unsigned pairs = written * (written - 1) / 2 + written * others;
+  if (!written || pairs <= mostPairs)
+    return success();
+  return kernel.emitError()
+         << "kernel '" << signature.name << "' has " << written
+         << " results and " << others << " other arrays: " << pairs
+         << " pairs that must not overlap, at most " << mostPairs
+         << " are allowed; spread the results over several kernels";
+}
+
 static LogicalResult checkNames(kernel::FuncOp kernel,
                                 const Signature &signature,
                                 const InterfaceOptions &options) {
@@ -258,7 +277,8 @@ facet::interface::describe(kernel::FuncOp kernel,
     signature.promises.push_back(promise.getText().str());
   });
 
-  if (failed(checkNames(kernel, signature, options)))
+  if (failed(checkNames(kernel, signature, options)) ||
+      failed(checkPairs(kernel, signature)))
     return failure();
   nameParameters(signature);
   return signature;
