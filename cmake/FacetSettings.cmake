@@ -49,6 +49,14 @@ if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   endif()
 endif()
 
+# Programs and libraries read files of strangers: what the loader fills in is closed before
+# they run, no memory can be both written and executed. (Executables are position
+# independent by the compilers' default.)
+option(FACET_HARDEN "Full RELRO, no executable stack" ON)
+if(FACET_HARDEN)
+  add_link_options(LINKER:-z,relro LINKER:-z,now LINKER:-z,noexecstack)
+endif()
+
 # Code that TableGen writes does not use all its parameters.
 add_compile_options(-Wall -Wextra -Wno-unused-parameter)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
