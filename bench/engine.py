@@ -60,6 +60,8 @@ ATTENTION = [
     ("full", "trn2", dict(S=1024, D=128), 42),
     ("full", "trn2", dict(S=4096, D=128), 330),
     ("causal", "trn2", dict(S=4096, D=128), 0.62),
+    ("capped", "trn2", dict(S=1024, D=128), 85),
+    ("segments", "trn2", dict(S=1024, D=128), 70),
 ]
 # n of a square product in bf16 on trn2; microseconds published for lhsT x rhs (tn here) and for lhs x rhs (nn), one
 # physical core: https://github.com/awslabs/nki-autotune at 616e222, autotune/gemm/trn2-scoreboard.md. Bars: from 2048
@@ -110,7 +112,7 @@ def bound_ns(kernel, machine, sizes):
 def attention_bound_ns(kernel, machine, sizes):
     """Both products at the full rate of the array, for the pairs that exist, or the bytes."""
     s, d = sizes["S"], sizes["D"]
-    pairs = s * (s + 1) // 2 if kernel == "causal" else s * s
+    pairs = s * s if kernel == "full" else s * (s + 1) // 2
     compute = 2 * pairs * d / (int(value(machine, "tensor", "rows")) * int(value(machine, "tensor", "columns")))
     return max(compute / (float(value(machine, "tensor", "clock_mhz")) / 1000),
                4 * 2 * s * d / float(value(machine, "dma", "sustained_gb_per_s")))
