@@ -6,10 +6,10 @@
 //
 // One process, the same buffers for all. The peers of a case are measured in turns, a
 // few milliseconds each, round after round: what disturbs the machine disturbs all of
-// them. The best of a peer's rounds says what it can do, the median what it did. On one
-// thread the time is the CPU time of the thread. The peer that was best in a short
-// first look runs once more under another name (`-again`): how far the two rows are
-// apart is how far any two rows may be by chance.
+// them. Several threads rest in between. The best of a peer's rounds says what it can
+// do, the median what it did. On one thread the time is the CPU time of the thread. The
+// peer that was best in a short first look runs once more under another name (`-again`):
+// how far the two rows are apart is how far any two rows may be by chance.
 //
 // Each row is checked before it is measured; a row that is wrong says so in `ok`.
 //
@@ -19,12 +19,14 @@
 #include "Peer.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
 #include <map>
 #include <set>
+#include <thread>
 
 using namespace bench;
 
@@ -75,7 +77,15 @@ struct Command {
   const char *csv = nullptr;
 };
 
+/// Threads of a library go on spinning for a while behind its last call, up to 25 ms
+/// (OpenBLAS), on a core that the next one needs.
+constexpr auto untilThreadsRest = std::chrono::milliseconds(40);
+
 double sample(const Row &row, int threads) {
+  if (threads > 1) {
+    std::this_thread::sleep_for(untilThreadsRest);
+    row.run(); // wakes its own
+  }
   double begin = facet::stopwatch(unsigned(threads));
   for (int64_t i = 0; i < row.calls; ++i)
     row.run();
