@@ -15,6 +15,8 @@ def CpuDialect : Dialect {
     code whose instructions we choose ourselves. Everything between the two is
     builtin: scf loops over raw memory, vectors of native width.
   }];
+  // The micro-kernel's pointers are LLVM's, which its text does not name.
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
   let useDefaultAttributePrinterParser = 1;
   let extraClassDeclaration = "void registerAttributes();";
 }
