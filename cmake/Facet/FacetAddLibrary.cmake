@@ -1,5 +1,5 @@
 # facet_add_library(TARGET SOURCES a.facet [b.facet ...]
-#                   [TARGETS x86-64-v3 ...] [DEFINE M=4096 ...] [SCHEDULES s.facet ...]
+#                   [TARGETS x86-64-v3 ...] [MACHINE my-cpu.yaml ...] [DEFINE M=4096 ...] [SCHEDULES s.facet ...]
 #                   [NAMESPACE name] [HEADER_DIR folder] [INCLUDE_DIRS folder ...]
 #                   [RUNTIME shared|static|none] [TRIPLE triple] [EMIT asm llvm ...]
 #                   [OPTIONS option ...] [DEPENDS file-or-target ...])
@@ -11,6 +11,7 @@
 #                compiles one. Imports are followed, by a depfile.
 #   TARGETS      what to compile for, as --target= takes it; several: one object
 #                that chooses when it runs
+#   MACHINE      machine files of CPUs, beside TARGETS; all is built again when one changes
 #   DEFINE       sizes to fix, as -D takes them, for every source
 #   SCHEDULES    files with schedule blocks
 #   NAMESPACE    put `name_` before every C name
@@ -78,6 +79,15 @@ endfunction()
 function(_facet_options target)
   set(common "")
   set(files "")
+  foreach(machine IN LISTS ARG_MACHINE)
+    if(NOT machine MATCHES "\\.yaml$" OR machine MATCHES ",")
+      _facet_refuse(${target} "MACHINE takes names of .yaml files without commas, not '${machine}'")
+    endif()
+    _facet_file(${target} MACHINE "${machine}" path)
+    list(APPEND ARG_TARGETS "${path}")
+    list(APPEND ARG_DEPENDS "${path}")
+  endforeach()
+  set(ARG_DEPENDS "${ARG_DEPENDS}" PARENT_SCOPE)
   if(ARG_TARGETS)
     list(JOIN ARG_TARGETS "," targets)
     list(APPEND common "--target=${targets}")
@@ -139,7 +149,7 @@ endfunction()
 
 function(facet_add_library target)
   set(one NAMESPACE HEADER_DIR RUNTIME TRIPLE)
-  set(many SOURCES TARGETS DEFINE SCHEDULES INCLUDE_DIRS EMIT OPTIONS DEPENDS)
+  set(many SOURCES TARGETS MACHINE DEFINE SCHEDULES INCLUDE_DIRS EMIT OPTIONS DEPENDS)
   cmake_parse_arguments(PARSE_ARGV 1 ARG "" "${one}" "${many}")
   if(ARG_UNPARSED_ARGUMENTS)
     list(JOIN ARG_UNPARSED_ARGUMENTS "', '" unknown)

@@ -17,6 +17,8 @@
 #include "facet/Isa/Container.h"
 #include "facet/Pipelines/Engine.h"
 
+#include "llvm/Support/FileSystem.h"
+
 using namespace mlir;
 using namespace facet;
 using namespace facet::options;
@@ -39,6 +41,9 @@ double HostRoad::flops(const SizeValues &sizes) {
 std::optional<Machine> facet::engineMachine(Invocation &invocation) {
   std::optional<StringRef> name = invocation.line.value(OPT_target);
   if (!name)
+    return std::nullopt;
+  // A list is of CPUs.
+  if (name->contains(',') && !llvm::sys::fs::exists(*name))
     return std::nullopt;
   bool isFile = name->contains('/') || name->ends_with(".yaml");
   if (!isFile && findMachine(*name).empty())

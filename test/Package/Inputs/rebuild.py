@@ -58,6 +58,20 @@ assert gemm in steps and two in steps, steps
 output("0: 3 4 6 8, 18 24\n")
 expect(project.make())
 
+# Code for a machine of the project's own: when its file changes, both are compiled.
+machine = f"{source}/my cpü.yaml"
+with open(machine, "w", encoding="utf-8") as file:
+    file.write("format: facet-machine-1\nname: mine\nbase: x86-64-v2\n")
+code, text = project.configure("-DMACHINES=my cpü.yaml", "-DLEVELS=x86-64-v3")
+assert code == 0, text
+steps = project.make()
+assert gemm in steps and two in steps and program in steps, steps
+output("0: 3 4 6 8, 18 24\n")
+touch(machine)
+steps = project.make()
+assert gemm in steps and two in steps and "compile main.c" not in steps, steps
+expect(project.make())
+
 # A mistake is told with its place and leaves nothing half made; mended, all goes on.
 edit(f"{source}/shared/scale.facet", "3 * x", "3 * z")
 text = project.make()

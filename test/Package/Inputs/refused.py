@@ -16,12 +16,14 @@ CASES = [
     ("facet_add_library(k SOURCES a.facet SOURCE b.facet)",
      "facet_add_library(k): 'SOURCE' is no source; they end in .facet, or .mlir for the kernel dialect"),
     ("facet_add_library(k a.facet)",
-     "facet_add_library(k): unknown argument 'a.facet'; there are SOURCES, TARGETS, DEFINE, SCHEDULES, INCLUDE_DIRS, "
-     "EMIT, OPTIONS, DEPENDS, NAMESPACE, HEADER_DIR, RUNTIME, TRIPLE"),
+     "facet_add_library(k): unknown argument 'a.facet'; there are SOURCES, TARGETS, MACHINE, DEFINE, SCHEDULES, "
+     "INCLUDE_DIRS, EMIT, OPTIONS, DEPENDS, NAMESPACE, HEADER_DIR, RUNTIME, TRIPLE"),
     ("facet_add_library(k TARGETS reference)", "facet_add_library(k): no SOURCES"),
     ("facet_add_library(k SOURCES a.facet NAMESPACE)", "facet_add_library(k): no value after NAMESPACE"),
     ("facet_add_library(k SOURCES a.facet b.facet)", "facet_add_library(k): there is no file '{source}/b.facet' (SOURCES)"),
     ("facet_add_library(k SOURCES a.facet SCHEDULES s.facet)", "facet_add_library(k): there is no file '{source}/s.facet' (SCHEDULES)"),
+    ("facet_add_library(k SOURCES a.facet MACHINE m.yaml)", "facet_add_library(k): there is no file '{source}/m.yaml' (MACHINE)"),
+    ("facet_add_library(k SOURCES a.facet MACHINE trn2)", "MACHINE takes names of .yaml files without commas, not 'trn2'"),
     ("facet_add_library(k SOURCES $<1:a.facet>)", "SOURCES takes file names, not the generator expression '$<1:a.facet>'"),
     ("facet_add_library(k SOURCES a.facet sub/a.facet)", "'{source}/a.facet' and '{source}/sub/a.facet' would both make 'a.h'"),
     ("facet_add_library(k SOURCES a.facet DEFINE 4096)", "DEFINE takes SIZE=VALUES, not '4096'"),
