@@ -11,8 +11,8 @@
 // fixed; loops of a few steps over sums on the stack are unrolled until no sum
 // rests there. LLVM's level 2 does that, too, and asks a dozen questions more
 // (of ranges, of jumps, of dead stores, three times over), which took as long as
-// all of code generation. Products, attention, norms and dequantised weights are as
-// fast without; a loop that decodes f8 number by number is some percent slower.
+// all of code generation. Most kernels are as fast without; a loop that decodes f8
+// number by number and a product of bytes in AVX2 are some percent slower.
 //
 //===----------------------------------------------------------------------===//
 
