@@ -20,10 +20,10 @@
 #include "facet/Driver/CompileText.h"
 #include "facet/Driver/Depfile.h"
 #include "facet/Driver/Help.h"
-#include "facet/Support/Outputs.h"
 #include "facet/Isa/Assembler.h"
 #include "facet/Isa/Container.h"
 #include "facet/Pipelines/Engine.h"
+#include "facet/Support/Outputs.h"
 
 #include "llvm/Support/Path.h"
 #include "llvm/Support/ThreadPool.h"

@@ -10,8 +10,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Invocation.h"
-#include "facet/Support/Outputs.h"
 #include "facet/Frontend/Frontend.h"
+#include "facet/Support/Outputs.h"
 
 #include "llvm/Support/raw_ostream.h"
 
