@@ -16,7 +16,8 @@
 using namespace mlir;
 using namespace facet;
 
-FailureOr<kernel::FuncOp> facet::simplifyForEngine(kernel::FuncOp kernel) {
+FailureOr<kernel::FuncOp> facet::simplifyForEngine(kernel::FuncOp kernel,
+                                                   const Machine &machine) {
   auto module = kernel->getParentOfType<ModuleOp>();
   StringAttr name = kernel.getSymNameAttr();
   PassManager passes(module.getContext());
@@ -27,7 +28,7 @@ FailureOr<kernel::FuncOp> facet::simplifyForEngine(kernel::FuncOp kernel) {
     return failure();
   kernel = module.lookupSymbol<kernel::FuncOp>(name);
   engine::separateFactors(kernel);
-  bool changed = engine::separateFilters(kernel);
+  bool changed = engine::separateFilters(kernel, machine);
   changed |= engine::separateIntegers(kernel);
   // What is left of such a sum merges with the map that reads it.
   if (changed) {
@@ -91,7 +92,7 @@ static engine::PlanAttr planFor(kernel::FuncOp kernel, const Machine &machine,
 FailureOr<engine::ProgramOp> facet::lowerToEngine(kernel::FuncOp kernel,
                                                   const Machine &machine,
                                                   EnginePlanFunction plan) {
-  FailureOr<kernel::FuncOp> simplified = simplifyForEngine(kernel);
+  FailureOr<kernel::FuncOp> simplified = simplifyForEngine(kernel, machine);
   if (failed(simplified))
     return failure();
   engine::PlanAttr chosen = planFor(*simplified, machine, plan);

@@ -23,7 +23,7 @@ bool separateIntegers(kernel::FuncOp kernel);
 /// Rewrites long sums under a filter, outside of attention, as sums of all points that
 /// the array can make: one factor is 0 where the filter drops a point. Sizes must be
 /// fixed. Whether there were any.
-bool separateFilters(kernel::FuncOp kernel);
+bool separateFilters(kernel::FuncOp kernel, const Machine &machine);
 
 /// Gives what is computed behind a long sum of integers for fewer indices than the sum
 /// has a map of its own. Sizes must be fixed.

@@ -16,7 +16,8 @@ using EnginePlanFunction =
     llvm::function_ref<kernel::PlanAttrInterface(kernel::FuncOp kernel)>;
 
 /// Simplifies `kernel`, which is replaced, to what a plan is made for.
-llvm::FailureOr<kernel::FuncOp> simplifyForEngine(kernel::FuncOp kernel);
+llvm::FailureOr<kernel::FuncOp> simplifyForEngine(kernel::FuncOp kernel,
+                                                  const Machine &machine);
 
 /// The planner's choices for a simplified kernel whose sizes are fixed, such that what
 /// stands beside the sums of products finds room as well: where the program of a plan

@@ -299,7 +299,7 @@ struct ConvertKernelToEnginePass
       auto plan = kernel->getAttrOfType<PlanAttr>("kernel.plan");
       if (!plan) {
         separateFactors(kernel);
-        separateFilters(kernel);
+        separateFilters(kernel, *found);
         separateIntegers(kernel);
         FailureOr<PlanAttr> planned = planKernel(kernel, *found);
         if (failed(planned))

@@ -347,12 +347,15 @@ bool Separation::run() {
   return true;
 }
 
-bool engine::separateFilters(FuncOp kernel) {
+bool engine::separateFilters(FuncOp kernel, const Machine &machine) {
   auto reduces = llvm::to_vector(kernel.getBody().front().getOps<ReduceOp>());
-  // Attention skips what its filter drops.
+  // Attention in one stage skips what its filter drops. One that computes its filter
+  // and does not fit is sums like others.
   llvm::DenseSet<Operation *> inside;
   for (ReduceOp reduce : reduces)
-    if (std::optional<Attention> attention = matchAttention(reduce))
+    if (std::optional<Attention> attention = matchAttention(reduce, &machine);
+        attention &&
+        (attention->conditions.empty() || attentionFits(*attention, machine)))
       inside.insert(attention->members.begin(), attention->members.end());
   bool changed = false;
   for (ReduceOp reduce : reduces)
