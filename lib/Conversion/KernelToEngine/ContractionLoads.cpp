@@ -33,8 +33,10 @@ void ContractionStage::load(Operand &operand, const Span &span,
   // first, since no product can begin without it. Results are stored by scalar: its
   // transfers begin sooner, and the last of them ends the program.
   bool apart = plan.getStays() && !plan.getWhole() && &operand == outer;
-  // Where gpsimd adds parts, sync brings everything.
-  QueueKind queue = apart && !inParts() ? QueueKind::Gpsimd : QueueKind::Sync;
+  // Where gpsimd adds parts or stores results, sync brings everything.
+  QueueKind queue = apart && !inParts() && !plan.getGpsimdStores()
+                        ? QueueKind::Gpsimd
+                        : QueueKind::Sync;
   NamedAttribute ring = lowering.builder.getNamedAttr(
       "ring", lowering.builder.getI32IntegerAttr(apart ? 1 : 0));
   bool transposes = plan.getLoad(operand.side) == Load::Transpose;

@@ -5,7 +5,8 @@
 // vector, by scalar or by both, and several tiles leave in one transfer:
 //
 //   4 tiles, scalar_tiles = 1, store_tiles = 3
-//     scalar copies tile 0, vector tiles 1 to 3; scalar stores 0, then 1 to 3
+//     scalar copies tile 0, vector tiles 1 to 3; scalar stores 0, then 1 to 3, or
+//     gpsimd stores those
 //
 // Where the array takes its time over a block, one engine and one tile at a time are
 // enough, and the last tile is stored soonest. Where k is short, emptying PSUM and
@@ -80,7 +81,10 @@ void ContractionStage::copyTiles(ArrayRef<SumTile> tiles) {
     batch = Batch();
   }
   for (const Batch &batch : done)
-    store(batch.exit->ring, batch.tiles);
+    store(batch.exit->ring, batch.tiles,
+          plan.getGpsimdStores() && batch.exit->queue == QueueKind::Vector
+              ? QueueKind::Gpsimd
+              : QueueKind::Scalar);
 }
 
 /// Stores the tiles of the next slot of `ring`; neighbours that are alike leave in one

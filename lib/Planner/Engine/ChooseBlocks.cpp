@@ -209,9 +209,16 @@ void Search::judge(const Choices &choices) {
     misfit = *wrong;
     return;
   }
+  StageCost cost = costOf(problem, plan, machine);
+  // Where the array does not take longest, it matters how the plan is finished: who
+  // empties PSUM, how many tiles leave and how many products of a batch come at once.
+  double others = std::max({cost.vector, cost.scalar, cost.dma});
+  if (problem.contraction.isOnlyRounded() && !plan.getSumDepth() &&
+      (!problem.batch.empty() || others > cost.tensor) &&
+      (!best || cost.total() < 1.5 * bestScore))
+    cost = costOf(problem, finishPlan(problem, plan, machine, wishes), machine);
   // Of plans that take the same time, the one that moves less and whose engines have
   // more time to spare.
-  StageCost cost = costOf(problem, plan, machine);
   double score =
       cost.total() + (cost.dma + std::max(cost.vector, cost.scalar)) / 64;
   if (best && score >= bestScore)

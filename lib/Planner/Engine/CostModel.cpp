@@ -23,6 +23,8 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <map>
+
 using namespace mlir;
 using namespace facet;
 using namespace facet::engine;
@@ -30,7 +32,7 @@ using kernel::StructuredOpInterface;
 
 double StageCost::total() const {
   double tensorTime = begin + waiting + tensor + end;
-  return std::max({tensorTime, begin + dma + end, begin + turns + end,
+  return std::max({tensorTime, start + dma + drain + end, begin + turns + end,
                    begin + vector + end, begin + scalar + end, begin + sync,
                    begin + gpsimd});
 }
@@ -84,6 +86,7 @@ private:
   }
   void countLoads();
   void countResults();
+  void countCopies(Type type);
   void countInputs();
   void countParts();
   void countWaiting();
@@ -97,8 +100,11 @@ private:
   StageCost result;
 
   double repeats = 1;    ///< of all blocks, by the batch
+  double rounds = 1;     ///< of all transfers: fewer where they are shared
   double outerTrips = 1; ///< of a block's k, by the other axes of the sum
   double groups = 1;
+  double lastGroup = 1;      ///< share of the last one of k
+  double fullGroups = 1;     ///< of the longest, as many as k has room for
   Move outerLoad, innerLoad; ///< of one whole group
   double outerBlocks = 1, innerBlocks = 1;
   double wholeBlock = 0; ///< products of one, ns
@@ -136,10 +142,15 @@ double Model::clockLoss(double busy) const {
 void Model::countLoads() {
   int64_t depth = std::min(problem.depth, machine.tensor.rows);
   int64_t steps = problem.steps(machine);
-  int64_t groupSteps =
-      std::min(steps, plan.getDepthBlock() / machine.tensor.rows);
-  Parts parts(steps, groupSteps);
-  groups = parts.count();
+  SmallVector<int64_t> parts =
+      plan.getGroups(problem.depth, machine.tensor.rows);
+  groups = double(parts.size());
+  lastGroup = double(parts.back()) / double(steps);
+  fullGroups = double(steps) / double(*llvm::max_element(parts));
+  std::map<int64_t, double> counts; // of parts, by their steps
+  for (int64_t number : parts)
+    ++counts[number];
+  std::map<int64_t, double> whole = {{steps, 1.0}};
   Side outerSide = plan.getOuter();
   Side innerSide = outerSide == Side::A ? Side::B : Side::A;
   bool rowsAreOuter = outerSide == plan.getStationary();
@@ -147,21 +158,24 @@ void Model::countLoads() {
   const Parts &inner = rowsAreOuter ? columnBlocks : rowBlocks;
   outerBlocks = outer.count();
   innerBlocks = inner.count();
-  QueueKind outerQueue = plan.getStays() ? QueueKind::Gpsimd : QueueKind::Sync;
+  bool isApart = plan.getStays() && !plan.getWhole() && !plan.getSumDepth() &&
+                 !plan.getGpsimdStores();
+  QueueKind outerQueue = isApart ? QueueKind::Gpsimd : QueueKind::Sync;
+  // Products of a batch that come together are as many more steps of one.
+  int64_t together = plan.getBatchBlock();
   auto add = [&](Side side, QueueKind queue, const Parts &blocks,
                  double times) {
     Move all;
+    bool isWhole = plan.getWhole() && side == outerSide;
     blocks.sum([&](int64_t width) {
       double count = width == blocks.size ? double(blocks.whole) : 1;
-      parts.sum([&](int64_t number) {
-        double inBlock = number == parts.size ? double(parts.whole) : 1;
+      for (auto [number, inBlock] : isWhole ? whole : counts) {
         Move move = prices.load(problem.factor(side), plan.getLoad(side), queue,
-                                depth, number, width);
+                                depth, number * together, width);
         all.busy += move.busy * count * inBlock * times;
         all.issue += move.issue * count * inBlock * times;
         all.bytes += move.bytes * count * inBlock * times;
-        return 0.0;
-      });
+      }
       return 0.0;
     });
     result.dma += all.busy;
@@ -169,11 +183,11 @@ void Model::countLoads() {
     (queue == QueueKind::Sync ? result.sync : result.gpsimd) += all.issue;
   };
   add(outerSide, outerQueue, outer,
-      repeats * (plan.getStays() ? 1 : innerBlocks * outerTrips));
-  add(innerSide, QueueKind::Sync, inner, repeats * outerBlocks * outerTrips);
+      rounds * (plan.getStays() ? 1 : innerBlocks * outerTrips));
+  add(innerSide, QueueKind::Sync, inner, rounds * outerBlocks * outerTrips);
   auto one = [&](Side side, QueueKind queue, const Parts &blocks) {
     return prices.load(problem.factor(side), plan.getLoad(side), queue, depth,
-                       parts.whole ? parts.size : parts.rest,
+                       *llvm::max_element(parts) * together,
                        blocks.whole ? blocks.size : blocks.rest);
   };
   outerLoad = one(outerSide, outerQueue, outer);
@@ -212,6 +226,8 @@ void Model::countResults() {
       cast<RankedTensorType>(op->getResult(0).getType()).getElementType();
   if (!dtypeOf(type))
     type = IntegerType::get(type.getContext(), 8);
+  if (problem.contraction.isOnlyRounded() && !plan.getSumDepth())
+    return countCopies(type);
   bool dense = plan.getMoving() == problem.last;
   Parts rowTiles(rows.extent, plan.getRowTile());
   Parts columnTiles(columns.extent, plan.getColumnTile());
@@ -260,6 +276,87 @@ void Model::countResults() {
     result.waiting += blocks * (evict.done + 2 * prices.hop(false)) *
                       (2 * blockTiles - double(plan.getSumSlots())) /
                       blockTiles;
+}
+
+/// Sums that are only rounded: copied by vector, scalar or both, stored several at once.
+void Model::countCopies(Type type) {
+  bool dense = plan.getMoving() == problem.last;
+  int64_t batch = plan.getBatchBlock();
+  int64_t blockTiles = sumTiles(plan, machine);
+  int64_t onScalar = plan.getEvict() == QueueKind::Scalar
+                         ? blockTiles
+                         : std::min(plan.getScalarTiles(), blockTiles);
+  double share = double(onScalar) / double(blockTiles);
+  int64_t perTile = batch == 1
+                        ? 1
+                        : std::max<int64_t>(1, machine.psum.bankBytes / 4 /
+                                                   plan.getColumnTile());
+  Parts rowTiles(rows.extent, plan.getRowTile());
+  Parts columnTiles(columns.extent, plan.getColumnTile());
+  double tiles =
+      repeats / double(perTile) * rowTiles.count() * columnTiles.count();
+  double vectorPort = 0, scalarPort = 0;
+  columnTiles.sum([&](int64_t width) {
+    double count = tiles / columnTiles.count() *
+                   (width == columnTiles.size ? double(columnTiles.whole) : 1);
+    vectorPort +=
+        count * prices.evict(QueueKind::Vector, type, perTile * width).port;
+    scalarPort +=
+        count * prices.evict(QueueKind::Scalar, type, perTile * width).port;
+    rowTiles.sum([&](int64_t height) {
+      double each = count * double(perTile) / rowTiles.count() *
+                    (height == rowTiles.size ? double(rowTiles.whole) : 1);
+      Move move = prices.store(type, height, width, dense);
+      result.dma += each * move.busy;
+      result.bytes += each * move.bytes;
+      return 0.0;
+    });
+    return 0.0;
+  });
+  // Transfers of one block: each exit's tiles in groups, of which those of another row
+  // do not follow in HBM.
+  int64_t together = std::max<int64_t>(1, plan.getStoreTiles());
+  int64_t perRow = plan.getRowTiles() > 1 && plan.getColumnTiles() > 1
+                       ? plan.getColumnTiles()
+                       : blockTiles;
+  double transfers = 0, byGpsimd = 0, groups = 0;
+  for (auto [first, last] :
+       {std::pair(int64_t(0), onScalar), std::pair(onScalar, blockTiles)})
+    for (int64_t i = first; i < last; i += together) {
+      int64_t end = std::min(i + together, last);
+      (plan.getGpsimdStores() && first == onScalar ? byGpsimd : transfers) +=
+          double((end - 1) / perRow - i / perRow + 1);
+      ++groups;
+    }
+  Move store =
+      prices.store(type, plan.getRowTile(), plan.getColumnTile(), dense);
+  double blocks = tiles / double(blockTiles);
+  result.vector += (1 - share) * vectorPort;
+  result.scalar += share * scalarPort + blocks * transfers * store.issue;
+  if (byGpsimd > 0) {
+    store = prices.store(type, plan.getRowTile(), plan.getColumnTile(), dense,
+                         QueueKind::Gpsimd);
+    result.gpsimd += blocks * byGpsimd * store.issue;
+  }
+
+  QueueKind last = share < 1 ? QueueKind::Vector : QueueKind::Scalar;
+  Work evict = prices.evict(last, type, perTile * plan.getColumnTile());
+  double after = 2 * prices.hop(false) + evict.done + store.alone() +
+                 double(perTile * together - 1) * store.busy;
+  double each =
+      std::max({(1 - share) * vectorPort, share * scalarPort}) / tiles;
+  each = std::max(each, transfers * store.issue / double(blockTiles));
+  double apart = wholeBlock / this->groups / double(blockTiles);
+  result.end = after + double(blockTiles - 1) * std::max(0.0, each - apart);
+  int64_t exits = share > 0 && share < 1 ? 2 : 1;
+  result.turns =
+      std::max(result.turns, blocks * groups * (after + prices.hop(true)) /
+                                 double(exits * plan.getResultSlots()));
+  // Banks of sums that are emptied while the next block is summed.
+  double missing = double(2 * blockTiles - plan.getSumSlots());
+  if (missing > 0)
+    result.waiting += blocks * (evict.done + 2 * prices.hop(false)) * missing /
+                      double(blockTiles);
 }
 
 /// What the map reads beside the sums, tile by tile.
@@ -321,20 +418,22 @@ void Model::countParts() {
 /// What the tensor engine waits for at the beginning of a block.
 void Model::countWaiting() {
   double load = outerLoad.busy + innerLoad.busy;
+  result.start = std::min(outerLoad.latency, innerLoad.latency);
+  result.drain = prices.hop(true) + wholeBlock * lastGroup;
   result.begin =
       std::max(outerLoad.latency, innerLoad.latency) + load + prices.hop(true);
   double perGroup = wholeBlock / groups;
   if (plan.getStays()) {
     // The first block of the outer factor comes while its first products run; later
     // ones as far as the ring has slots beside those in use.
-    double exposed = std::max(0.0, groups * load - load - wholeBlock);
+    double exposed = std::max(0.0, fullGroups * load - load - wholeBlock);
     double ahead =
         std::min(groups, double(plan.getSlots(plan.getOuter())) - groups);
     double late = (groups - ahead) * load - ahead * perGroup;
     if (ahead < groups)
       late += outerLoad.latency + prices.hop(true) - ahead * perGroup;
     result.waiting += exposed;
-    result.waiting += std::max(0.0, late) * (outerBlocks * repeats - 1);
+    result.waiting += std::max(0.0, late) * (outerBlocks * rounds - 1);
     // The last block may be so small that the other factor does not pass behind its
     // products.
     bool rowsAreOuter = plan.getOuter() == plan.getStationary();
@@ -356,7 +455,7 @@ void Model::countWaiting() {
     result.turns =
         std::max(result.turns, times * turn / double(plan.getSlots(side)));
   };
-  double each = repeats * outerBlocks * innerBlocks * outerTrips * groups;
+  double each = rounds * outerBlocks * innerBlocks * outerTrips * groups;
   Side inner = plan.getOuter() == Side::A ? Side::B : Side::A;
   turns(innerLoad, inner, each);
   if (!plan.getStays())
@@ -368,11 +467,15 @@ StageCost Model::cost() {
     repeats *= double(extent);
   for (int64_t extent : problem.outerExtents)
     outerTrips *= double(extent);
+  rounds = repeats;
+  if (int64_t batch = plan.getBatchBlock(); batch > 1)
+    rounds = repeats / double(problem.batchExtents.back()) *
+             double(llvm::divideCeil(problem.batchExtents.back(), batch));
   double perStep = rowBlocks.sum([&](int64_t height) {
     return columnBlocks.sum(
         [&](int64_t width) { return blockTime(height, width); });
   });
-  wholeBlock = steps() * outerTrips *
+  wholeBlock = steps() * outerTrips * double(plan.getBatchBlock()) *
                blockTime(std::min(rows.extent, plan.getRowBlock()),
                          std::min(columns.extent, plan.getColumnBlock()));
   result.tensor = repeats * outerTrips * steps() * perStep;

@@ -18,10 +18,12 @@ struct StageCost {
   double sync = 0;   ///< triggers
   double dma = 0;    ///< of the busiest DMA engine
   // What nothing hides.
+  double start = 0; ///< until the first transfer moves
   double begin = 0; ///< until the first product
   double waiting =
-      0;          ///< of the tensor engine for blocks that were not there yet
-  double end = 0; ///< from the last product to the last write
+      0;            ///< of the tensor engine for blocks that were not there yet
+  double drain = 0; ///< from the last bytes of the factors to the last product
+  double end = 0;   ///< from the last product to the last write
   /// Turns of the rings: no faster than their slots allow.
   double turns = 0;
 

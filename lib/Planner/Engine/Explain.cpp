@@ -235,6 +235,8 @@ void Explainer::describeChoices(const Problem &problem, ContractionAttr plan,
     edges.push_back("scalar empties " + counted(plan.getScalarTiles(), "tile"));
   if (plan.getStoreTiles() > 1)
     edges.push_back(counted(plan.getStoreTiles(), "tile") + " leave at once");
+  if (plan.getGpsimdStores())
+    edges.push_back("gpsimd stores vector's");
   to.choices.push_back({"edges",
                         edges.empty() ? "none" : llvm::join(edges, ", "),
                         "follow from the choices above"});

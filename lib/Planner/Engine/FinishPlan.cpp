@@ -58,7 +58,8 @@ private:
         plan.getRowBlock(), plan.getColumnBlock(), depth, slots[0], slots[1],
         plan.getSumSlots(), plan.getResultSlots(), unroll, plan.getALoad(),
         plan.getBLoad(), evict, doubleRow, firstDepth, lastDepth, warmUp,
-        scalarTiles, storeTiles, kRuns, batchBlock, whole, plan.getSumDepth());
+        scalarTiles, storeTiles, kRuns, batchBlock, whole, plan.getSumDepth(),
+        gpsimdStores);
   }
 
   const Problem &problem;
@@ -73,7 +74,7 @@ private:
   int64_t scalarTiles = 0, storeTiles = 1;
   int64_t batchBlock = 1;
   QueueKind evict;
-  bool doubleRow = false, kRuns = false, whole = false;
+  bool doubleRow = false, kRuns = false, whole = false, gpsimdStores = false;
 };
 
 } // namespace
@@ -267,6 +268,8 @@ void Finish::chooseExits() {
   double vector = prices.evict(QueueKind::Vector, type, width).port;
   double scalar = prices.evict(QueueKind::Scalar, type, width).port;
   Move store = prices.store(type, plan.getRowTile(), width, /*dense=*/true);
+  Move gpsimd = prices.store(type, plan.getRowTile(), width, /*dense=*/true,
+                             QueueKind::Gpsimd);
   double products = blockTime();
   double blocks =
       double(llvm::divideCeil(rows.extent, plan.getRowBlock()) *
@@ -284,9 +287,12 @@ void Finish::chooseExits() {
   int64_t perRow = plan.getRowTiles() > 1 && plan.getColumnTiles() > 1
                        ? plan.getColumnTiles()
                        : tiles;
-  auto time = [&](int64_t onScalar, int64_t together) {
+  double passes = double(tiles) * store.busy +
+                  innerLoad(problem.steps(machine) * batchBlock).busy;
+  auto time = [&](int64_t onScalar, int64_t together, bool byGpsimd) {
     bool both = onScalar > 0 && onScalar < tiles;
     double vectorAt = 0, scalarAt = 0, vectorBusy = 0, scalarBusy = 0;
+    double gpsimdAt = 0, gpsimdBusy = 0;
     SmallVector<std::pair<double, double>> left;
     int64_t open[2] = {0, 0};
     for (int64_t i = 0; i < tiles; ++i) {
@@ -300,8 +306,15 @@ void Finish::chooseExits() {
         continue;
       // Tiles below each other do not follow each other in HBM.
       int64_t first = (i + 1 - open[mine]) / perRow, last = i / perRow;
-      double issue = store.issue * double(last - first + 1);
+      bool software = byGpsimd && !mine;
+      double issue =
+          (software ? gpsimd.issue : store.issue) * double(last - first + 1);
       open[mine] = 0;
+      if (software) {
+        gpsimdBusy += issue;
+        gpsimdAt = std::max(gpsimdAt, at) + issue;
+        continue;
+      }
       scalarBusy += issue;
       if (both)
         left.push_back({at, issue});
@@ -310,9 +323,13 @@ void Finish::chooseExits() {
     }
     for (auto [ready, issue] : left)
       scalarAt = std::max(scalarAt, ready) + issue;
+    if (byGpsimd)
+      scalarAt = std::max(scalarAt, gpsimdAt + gpsimd.latency - store.latency);
     double end =
         scalarAt - double(tiles - 1) * apart + double(together) * store.busy;
-    return blocks * std::max({products, vectorBusy, scalarBusy}) + end;
+    return blocks * std::max({products, passes, vectorBusy, scalarBusy,
+                              gpsimdBusy}) +
+           end;
   };
   // What a schedule says about the engine stays.
   int64_t least = wishes.evict == QueueKind::Scalar ? tiles : 0;
@@ -320,11 +337,17 @@ void Finish::chooseExits() {
   double best = 0;
   for (int64_t onScalar = least; onScalar <= most; ++onScalar)
     for (int64_t together = 1; together <= tiles; ++together)
-      if (double now = time(onScalar, together); best == 0 || now < best) {
+      for (bool byGpsimd : {false, true}) {
+        if (byGpsimd && (onScalar == 0 || onScalar == tiles))
+          continue;
+        double now = time(onScalar, together, byGpsimd);
+        if (best != 0 && now >= best)
+          continue;
         best = now;
         evict = onScalar == tiles ? QueueKind::Scalar : QueueKind::Vector;
         scalarTiles = onScalar == tiles ? 0 : onScalar;
         storeTiles = together;
+        gpsimdStores = byGpsimd;
       }
 }
 

@@ -148,9 +148,10 @@ Move Prices::loadTile(Type type, int64_t rows, int64_t columns,
                access(Space::Hbm, type, rows, {columns}, {apart}));
 }
 
-Move Prices::store(Type type, int64_t rows, int64_t columns, bool dense) const {
+Move Prices::store(Type type, int64_t rows, int64_t columns, bool dense,
+                   QueueKind queue) const {
   int64_t apart = dense ? 1 : 2 * machine.tensor.rows;
-  return price(QueueKind::Scalar, Opcode::DmaCopy,
+  return price(queue, Opcode::DmaCopy,
                access(Space::Hbm, type, rows, {columns}, {apart}),
                access(Space::Sbuf, type, rows, {columns}, {1}));
 }

@@ -47,7 +47,8 @@ public:
   Move loadTile(mlir::Type type, int64_t rows, int64_t columns,
                 bool dense) const;
   /// A tile of results; `dense`: its columns are neighbours in HBM.
-  Move store(mlir::Type type, int64_t rows, int64_t columns, bool dense) const;
+  Move store(mlir::Type type, int64_t rows, int64_t columns, bool dense,
+             QueueKind queue = QueueKind::Scalar) const;
   /// From a result to the start of what waits for it.
   double hop(bool fromTransfer) const;
 

@@ -90,6 +90,11 @@ std::optional<std::string> engine::misfitOf(const Problem &problem,
   SmallVector<int64_t> parts =
       plan.getGroups(problem.depth, machine.tensor.rows);
   int64_t groups = parts.size();
+  if (plan.getGpsimdStores() &&
+      (!plan.getScalarTiles() || plan.getEvict() != QueueKind::Vector ||
+       plan.getSumDepth() || !problem.contraction.isOnlyRounded()))
+    return std::string("gpsimd stores what vector copies only where scalar "
+                       "copies some tiles as well");
   if (plan.getWhole() && !plan.getStays())
     return std::string("a factor is loaded whole that does not stay");
   if (plan.getBatchBlock() > 1 &&

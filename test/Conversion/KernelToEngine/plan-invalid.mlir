@@ -299,3 +299,23 @@ kernel.func @tn sizes [K, M, N] (a = %a: tensor<?x?xbf16> [K, M], b = %b: tensor
   } -> tensor<?x?xf32>
   kernel.return %c : tensor<?x?xf32>
 }
+
+// -----
+
+// expected-error @+1 {{gpsimd stores what vector copies only where scalar copies some tiles as well}}
+kernel.func @tn sizes [K, M, N] (a = %a: tensor<?x?xbf16> [K, M], b = %b: tensor<?x?xbf16> [K, N]) -> (c: tensor<?x?xf32> [M, N])
+    fixed {K = array<i64: 512>, M = array<i64: 512>, N = array<i64: 1024>}
+    attributes {kernel.plan = #engine.plan<"trn2", [<contraction[0] by <stationary = a, outer = b, stays = true, row_tile = 128, column_tile = 256, row_block = 256, column_block = 512, depth_block = 128, a_slots = 5, b_slots = 6, sum_slots = 8, result_slots = 3, unroll = 2, a_load = copy, b_load = copy, evict = vector, gpsimd_stores = true>>]>} {
+  %M = kernel.size "M" : index
+  %N = kernel.size "N" : index
+  %K = kernel.size "K" : index
+  %zero = arith.constant 0.0 : f32
+  %splat = tensor.splat %zero[%M, %N] : tensor<?x?xf32>
+  %c = kernel.reduce sum "c" [m: %M, n: %N] over [k: %K] ins(%a[k, m] as %x : tensor<?x?xbf16>, %b[k, n] as %y : tensor<?x?xbf16>) outs(%splat : tensor<?x?xf32>) {
+    %xf = kernel.cast exact %x : bf16 to f32
+    %yf = kernel.cast exact %y : bf16 to f32
+    %p = arith.mulf %xf, %yf : f32
+    kernel.yield %p : f32
+  } -> tensor<?x?xf32>
+  kernel.return %c : tensor<?x?xf32>
+}

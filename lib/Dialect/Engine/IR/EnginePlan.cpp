@@ -35,7 +35,7 @@ LogicalResult ContractionAttr::verify(
     int64_t bSlots, int64_t sumSlots, int64_t resultSlots, int64_t unroll, Load,
     Load, QueueKind evict, bool, int64_t firstDepth, int64_t lastDepth,
     int64_t warmUp, int64_t scalarTiles, int64_t storeTiles, bool,
-    int64_t batchBlock, bool, int64_t sumDepth) {
+    int64_t batchBlock, bool, int64_t sumDepth, bool) {
   if (rowTile < 1 || columnTile < 1)
     return emitError() << "a tile of " << rowTile << " rows by " << columnTile
                        << " columns is empty";

@@ -63,6 +63,7 @@ def Engine_ContractionAttr : Engine_PlanPart<"Contraction", "contraction"> {
     | `whole` | what stays is loaded by one transfer, into one slot |
     | `store_tiles` | tiles that one transfer stores where nothing is computed on them |
     | `sum_depth` | elements of k whose products PSUM sums before gpsimd adds them to the others as integers, in SBUF; a multiple of the array's rows; 0: all |
+    | `gpsimd_stores` | where vector and scalar copy sums, gpsimd triggers the stores of vector's tiles, and sync brings both factors |
   }];
   let parameters = (ins EnumParameter<Engine_Side>:$stationary, EnumParameter<Engine_Side>:$outer,
                         "bool":$stays, "int64_t":$row_tile, "int64_t":$column_tile,
@@ -80,7 +81,8 @@ def Engine_ContractionAttr : Engine_PlanPart<"Contraction", "contraction"> {
                         DefaultValuedParameter<"bool", "false">:$k_runs,
                         DefaultValuedParameter<"int64_t", "1">:$batch_block,
                         DefaultValuedParameter<"bool", "false">:$whole,
-                        DefaultValuedParameter<"int64_t", "0">:$sum_depth);
+                        DefaultValuedParameter<"int64_t", "0">:$sum_depth,
+                        DefaultValuedParameter<"bool", "false">:$gpsimd_stores);
   // The others as they are by default.
   let builders = [AttrBuilder<(ins "::facet::engine::Side":$stationary, "::facet::engine::Side":$outer,
       "bool":$stays, "int64_t":$row_tile, "int64_t":$column_tile, "int64_t":$row_block,
@@ -89,7 +91,7 @@ def Engine_ContractionAttr : Engine_PlanPart<"Contraction", "contraction"> {
       "::facet::engine::Load":$b_load, "::facet::engine::QueueKind":$evict, CArg<"int64_t", "0">:$sum_depth), [{
     return Base::get($_ctxt, stationary, outer, stays, row_tile, column_tile, row_block, column_block,
                      depth_block, a_slots, b_slots, sum_slots, result_slots, unroll, a_load, b_load, evict,
-                     false, 0, 0, 0, 0, 1, false, 1, false, sum_depth);
+                     false, 0, 0, 0, 0, 1, false, 1, false, sum_depth, false);
   }]>];
   let assemblyFormat = "`<` struct(params) `>`";
   let extraClassDeclaration = [{
