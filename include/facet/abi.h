@@ -170,7 +170,7 @@ typedef struct facet_argument {
   int32_t type;  /**< a facet_type */
   int32_t mode;  /**< a facet_mode */
   int32_t rank;  /**< axes in memory; a group is one */
-  int32_t layout; /**< 0: elements in memory as the strides say; const operands: of the packed buffer */
+  int32_t layout; /**< 0: elements in memory as the strides say; a packed buffer's is in its head */
   /** One text per axis: a size, a number, or a group like "(Q, 128)". */
   const char *const *axes;
 } facet_argument;
@@ -206,7 +206,7 @@ typedef struct facet_packed {
   int32_t rank;
   int32_t type;   /**< a facet_type */
   int32_t level;  /**< the level it was packed for; 0: any */
-  int32_t layout; /**< 0: dense rows */
+  int32_t layout; /**< 0: dense rows; else a number for the panels of the level's plan */
   int32_t reserved;
 } facet_packed;
 
