@@ -382,6 +382,15 @@ static Value negation(const Node &node) {
                   [](ArrayRef<Text> e) { return unary("!", e[0]); });
 }
 
+static Value isNaN(const Node &node) {
+  Value x = node.operand(0);
+  if (!isFloat(x.type))
+    return node.refuse("it takes floats here, found " + spelling(x.type));
+  x = node.kernel().keep(x, "t");
+  return combined(node, {x}, ScalarType::Bool,
+                  [](ArrayRef<Text> e) { return binary("!=", e[0], e[0]); });
+}
+
 static Value leakyRelu(const Node &node) {
   double alpha = node.number("alpha", 0.01f);
   return twice(node, [alpha](const Text &x) {
@@ -471,6 +480,7 @@ Maker facet::import::elementwiseMaker(StringRef op) {
       .Case("LeakyRelu", {leakyRelu})
       .Case("Elu", {elu})
       .Case("HardSigmoid", {hardSigmoid})
+      .Case("IsNaN", {isNaN})
       .Case("Identity", {same})
       .Case("Dropout", {dropout})
       .Default({});

@@ -15,7 +15,8 @@
 
 enum { WRITE = 1, CALL = 2, READ = 3, PARALLEL = 4 };
 
-static long system_call(long number, long a, long b, long c, long d, long e, long f) {
+static long system_call(long number, long a, long b, long c, long d, long e,
+                        long f) {
   register long x8 __asm__("x8") = number;
   register long x0 __asm__("x0") = a;
   register long x1 __asm__("x1") = b;
@@ -23,7 +24,10 @@ static long system_call(long number, long a, long b, long c, long d, long e, lon
   register long x3 __asm__("x3") = d;
   register long x4 __asm__("x4") = e;
   register long x5 __asm__("x5") = f;
-  __asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5) : "memory");
+  __asm__ volatile("svc 0"
+                   : "+r"(x0)
+                   : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
+                   : "memory");
   return x0;
 }
 
@@ -65,7 +69,8 @@ void *memset(void *to, int value, size_t bytes) {
 }
 
 /* A legal parallel_for that shows any order dependence: last task first. */
-static int backwards(void *context, int64_t n, int (*task)(void *, int64_t), void *argument) {
+static int backwards(void *context, int64_t n, int (*task)(void *, int64_t),
+                     void *argument) {
   (void)context;
   for (int64_t i = n; i-- > 0;) {
     int code = task(argument, i);

@@ -859,8 +859,8 @@ void TileBody::yieldInto(Value yielded, RingOp into) {
   if (computed) {
     Recipe::Kind kind = recipeOf(def)->kind;
     // An index is written by gpsimd for all that read it.
-    computed = kind != Recipe::Alias && kind != Recipe::Size &&
-               kind != Recipe::Index;
+    computed =
+        kind != Recipe::Alias && kind != Recipe::Size && kind != Recipe::Index;
   }
   // A column must be spread over the row, a constant written: by a copy. All tiles
   // of a body are written by the same engine.

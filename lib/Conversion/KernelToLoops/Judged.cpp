@@ -269,9 +269,8 @@ Judged facet::loops::apply(Function function, const Judged &a, Type type,
     bound = bound + abs(a.value) * (type.isF32() ? 0x1p-23 : 0x1p-50);
   Num ambiguous;
   if (a.bound) {
-    Num spread =
-        argumentSpread(function, a.value, a.bound, value, overflowOf(type),
-                       functions, ambiguous);
+    Num spread = argumentSpread(function, a.value, a.bound, value,
+                                overflowOf(type), functions, ambiguous);
     // At an infinite argument, exact or not, the value is what it is.
     bound = bound + select(isInfinite(a.value), spread.like(0.0), spread);
     if (ambiguous)
