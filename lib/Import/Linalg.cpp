@@ -410,7 +410,8 @@ LogicalResult Function::stableHlo(Operation &op) {
     depth = std::max(depth, found->second.depth + 1);
   }
   std::optional<import::Value> value;
-  if (auto content = op.getAttrOfType<ElementsAttr>("value"))
+  auto content = op.getAttrOfType<ElementsAttr>("value");
+  if (content && content.getType() == op.getResult(0).getType())
     value = constant(op, content);
   else
     value = makeStableHlo(op, operands, text);

@@ -42,6 +42,7 @@ private:
     auto numbers = op.getAttrOfType<DenseI64ArrayAttr>(name);
     return numbers ? numbers.asArrayRef() : ArrayRef<int64_t>();
   }
+  bool operandsFit(StringRef name);
   StringRef word() {
     auto text = op.getAttrOfType<StringAttr>("word");
     return text ? text.getValue() : StringRef();
@@ -171,7 +172,7 @@ std::optional<Operand> Maker::transpose() {
       return refuse("dims is no order of the axes");
     else
       seen[dim] = true;
-  if (dims.size() != rank)
+  if (dims.size() != rank || axes.size() != rank)
     return refuse("dims is no order of the axes");
   return view([dims = dims.vec()](const Subscripts &subscripts) {
     Subscripts own(subscripts.size());
@@ -227,6 +228,8 @@ std::optional<Operand> Maker::reduce() {
     return refuse("reductions by " + word() + " of " + spelling(type) +
                   " are not known here");
   Operand x = kernel.keep(operands[0], "t"), init = operands[1];
+  if (!init.axes.empty())
+    return refuse("a reduction begins with one number");
   std::vector<bool> marks(x.axes.size());
   std::vector<std::string> extents;
   for (int64_t dim : list("dims"))
@@ -345,6 +348,32 @@ std::optional<Operand> Maker::iota() {
   return value;
 }
 
+/// No definition verifies these ops: whether there are as many operands as an op of this
+/// name has, and where it works on elements, of the result's shape or single numbers.
+bool Maker::operandsFit(StringRef name) {
+  unsigned count =
+      llvm::StringSwitch<unsigned>(name)
+          .Case("iota", 0)
+          .Cases({"select", "clamp"}, 3)
+          .Cases(
+              {"add", "subtract", "multiply", "divide", "maximum", "minimum"},
+              2)
+          .Cases({"power", "and", "or", "compare", "dot_general", "reduce"}, 2)
+          .Default(1);
+  if (operands.size() != count)
+    return false;
+  bool moves = llvm::StringSwitch<bool>(name)
+                   .Cases({"broadcast_in_dim", "transpose", "reshape",
+                           "dot_general", "reduce"},
+                          true)
+                   .Default(false);
+  bool takesNumbers = name == "select" || name == "clamp";
+  return moves || llvm::all_of(operands, [&](const Operand &operand) {
+           return operand.axes == axes ||
+                  (takesNumbers && operand.axes.empty());
+         });
+}
+
 std::optional<Operand> Maker::make() {
   if (op.getNumResults() != 1)
     return refuse("an op of one result is needed");
@@ -361,6 +390,9 @@ std::optional<Operand> Maker::make() {
     axes.push_back(std::to_string(extent));
 
   StringRef name = op.getName().stripDialect();
+  if (!operandsFit(name))
+    return refuse("'" + op.getName().getStringRef() +
+                  "' does not take these operands");
   auto special = llvm::StringSwitch<std::optional<Operand> (Maker::*)()>(name)
                      .Case("convert", &Maker::convertTo)
                      .Case("power", &Maker::power)

@@ -22,31 +22,54 @@ using namespace mlir;
 using namespace facet;
 using namespace facet::import;
 
-static bool isNamed(Operation *op, StringRef name) {
-  return op && op->getName().getStringRef() == name;
+/// Nothing verifies these ops, so the number of operands is asked too.
+static bool isNamed(Operation *op, StringRef name, unsigned operands = 1) {
+  return op && op->getName().getStringRef() == name &&
+         op->getNumOperands() == operands && op->getNumResults() == 1;
 }
 
-/// `value` before conversions.
+/// The types between which JAX converts inside a softmax.
+static bool isPlainFloat(Type type) {
+  Type element = getElementTypeOrSelf(type);
+  return element.isF32() || element.isBF16() || element.isF16();
+}
+
+/// `value` before conversions between such types.
 static mlir::Value beforeConversions(mlir::Value value) {
-  while (isNamed(value.getDefiningOp(), "stablehlo.convert"))
-    value = value.getDefiningOp()->getOperand(0);
-  return value;
+  for (;;) {
+    Operation *op = value.getDefiningOp();
+    if (!isNamed(op, "stablehlo.convert") || !isPlainFloat(value.getType()) ||
+        !isPlainFloat(op->getOperand(0).getType()))
+      return value;
+    value = op->getOperand(0);
+  }
 }
 
-/// Whether `value` is splat of minus infinity.
-static bool isMinusInfinity(mlir::Value value) {
+/// The number that all elements of `value` are, if there is one.
+static std::optional<APFloat> splatOf(mlir::Value value) {
   while (isNamed(value.getDefiningOp(), "stablehlo.broadcast_in_dim"))
     value = value.getDefiningOp()->getOperand(0);
   Operation *op = value.getDefiningOp();
-  auto content = op ? op->getAttrOfType<DenseFPElementsAttr>("value")
-                    : DenseFPElementsAttr();
-  return content && content.isSplat() &&
-         content.getSplatValue<APFloat>().isInfinity() &&
-         content.getSplatValue<APFloat>().isNegative();
+  if (!isNamed(op, "stablehlo.constant", 0))
+    return std::nullopt;
+  auto content = op->getAttrOfType<DenseFPElementsAttr>("value");
+  if (!content || !content.isSplat())
+    return std::nullopt;
+  return content.getSplatValue<APFloat>();
 }
 
-/// The reduction of `source` by `word` along one axis that `value` repeats along that
-/// axis, or nothing.
+static bool isMinusInfinity(mlir::Value value) {
+  std::optional<APFloat> splat = splatOf(value);
+  return splat && splat->isInfinity() && splat->isNegative();
+}
+
+static bool isZero(mlir::Value value) {
+  std::optional<APFloat> splat = splatOf(value);
+  return splat && splat->isZero();
+}
+
+/// The one axis along which `source` is reduced by `word`, from what changes nothing, to
+/// what `value` repeats along that axis; nothing when `value` is another thing.
 static std::optional<unsigned>
 repeatedReduction(mlir::Value value, mlir::Value source, StringRef word) {
   SmallVector<ArrayRef<int64_t>> broadcasts; // the last first
@@ -59,7 +82,7 @@ repeatedReduction(mlir::Value value, mlir::Value source, StringRef word) {
         return std::nullopt;
       broadcasts.push_back(dims.asArrayRef());
       value = op->getOperand(0);
-    } else if (isNamed(op, "stablehlo.maximum") &&
+    } else if (isNamed(op, "stablehlo.maximum", 2) &&
                word == "stablehlo.maximum" &&
                isMinusInfinity(op->getOperand(0))) {
       value = op->getOperand(1);
@@ -68,16 +91,21 @@ repeatedReduction(mlir::Value value, mlir::Value source, StringRef word) {
     }
   }
   Operation *reduce = value.getDefiningOp();
-  if (!isNamed(reduce, "stablehlo.reduce") ||
+  if (!isNamed(reduce, "stablehlo.reduce", 2) ||
       beforeConversions(reduce->getOperand(0)) != beforeConversions(source))
     return std::nullopt;
   auto name = reduce->getAttrOfType<StringAttr>("word");
   auto dims = reduce->getAttrOfType<DenseI64ArrayAttr>("dims");
   if (!name || name.getValue() != word || !dims || dims.size() != 1)
     return std::nullopt;
+  mlir::Value first = reduce->getOperand(1);
+  if (!(word == "stablehlo.maximum" ? isMinusInfinity(first) : isZero(first)))
+    return std::nullopt;
   // Where each axis that was left ends up.
   unsigned rank = cast<RankedTensorType>(source.getType()).getRank(),
            axis = unsigned(dims[0]);
+  if (dims[0] < 0 || axis >= rank)
+    return std::nullopt;
   unsigned left = 0;
   for (unsigned own = 0; own != rank; ++own) {
     if (own == axis)
@@ -94,53 +122,33 @@ repeatedReduction(mlir::Value value, mlir::Value source, StringRef word) {
   return axis;
 }
 
-/// Whether a reduction begins with what changes nothing.
-static bool beginsNeutral(mlir::Value value, StringRef word) {
-  while (value) {
-    value = beforeConversions(value);
-    Operation *op = value.getDefiningOp();
-    if (isNamed(op, "stablehlo.broadcast_in_dim"))
-      value = op->getOperand(0);
-    else if (isNamed(op, "stablehlo.maximum"))
-      value = op->getOperand(1);
-    else
-      break;
-  }
-  Operation *reduce = value ? value.getDefiningOp() : nullptr;
-  if (!isNamed(reduce, "stablehlo.reduce"))
-    return false;
-  if (word == "stablehlo.maximum")
-    return isMinusInfinity(reduce->getOperand(1));
-  Operation *first = reduce->getOperand(1).getDefiningOp();
-  auto content = first ? first->getAttrOfType<DenseFPElementsAttr>("value")
-                       : DenseFPElementsAttr();
-  return content && content.isSplat() &&
-         content.getSplatValue<APFloat>().isZero();
-}
-
 std::optional<SoftmaxOps> facet::import::matchSoftmax(Operation &op) {
-  if (!isNamed(&op, "stablehlo.divide") || op.getNumOperands() != 2)
+  if (!isNamed(&op, "stablehlo.divide", 2))
     return std::nullopt;
   Operation *exponential = beforeConversions(op.getOperand(0)).getDefiningOp();
   if (!isNamed(exponential, "stablehlo.exponential"))
     return std::nullopt;
   Operation *difference = exponential->getOperand(0).getDefiningOp();
-  if (!isNamed(difference, "stablehlo.subtract"))
+  if (!isNamed(difference, "stablehlo.subtract", 2))
     return std::nullopt;
   mlir::Value scores = difference->getOperand(0);
+  // One shape throughout, and types that only rounding tells apart.
   auto type = dyn_cast<RankedTensorType>(scores.getType());
-  if (!type || type.getShape() !=
-                   cast<RankedTensorType>(op.getResult(0).getType()).getShape())
+  if (!type)
     return std::nullopt;
+  for (mlir::Value step : std::initializer_list<mlir::Value>{
+           scores, exponential->getResult(0), op.getResult(0)}) {
+    auto own = dyn_cast<RankedTensorType>(step.getType());
+    if (!own || own.getShape() != type.getShape() || !isPlainFloat(own))
+      return std::nullopt;
+  }
   std::optional<unsigned> greatest =
                               repeatedReduction(difference->getOperand(1),
                                                 scores, "stablehlo.maximum"),
                           sum = repeatedReduction(op.getOperand(1),
                                                   exponential->getResult(0),
                                                   "stablehlo.add");
-  if (!greatest || greatest != sum || type.getDimSize(*sum) == 1 ||
-      !beginsNeutral(difference->getOperand(1), "stablehlo.maximum") ||
-      !beginsNeutral(op.getOperand(1), "stablehlo.add"))
+  if (!greatest || greatest != sum || type.getDimSize(*sum) == 1)
     return std::nullopt;
   return SoftmaxOps{scores, *sum};
 }
