@@ -10,48 +10,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "HostKernel.h"
+#include "facet/Frontend/EmitKernel.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace facet;
-
-std::optional<ScalarType> facet::scalarTypeOf(Type type) {
-  if (auto integer = dyn_cast<IntegerType>(type)) {
-    bool isUnsigned = integer.isUnsigned();
-    switch (integer.getWidth()) {
-    case 1:
-      return ScalarType::Bool;
-    case 4:
-      return isUnsigned ? ScalarType::U4 : ScalarType::I4;
-    case 8:
-      return isUnsigned ? ScalarType::U8 : ScalarType::I8;
-    case 16:
-      return ScalarType::I16;
-    case 32:
-      return ScalarType::I32;
-    case 64:
-      return ScalarType::I64;
-    }
-    return std::nullopt;
-  }
-  if (type.isF16())
-    return ScalarType::F16;
-  if (type.isBF16())
-    return ScalarType::BF16;
-  if (type.isF32())
-    return ScalarType::F32;
-  if (type.isF64())
-    return ScalarType::F64;
-  if (isa<Float8E4M3Type>(type))
-    return ScalarType::F8E4M3;
-  if (isa<Float8E4M3FNType>(type))
-    return ScalarType::F8E4M3FN;
-  if (isa<Float8E5M2Type>(type))
-    return ScalarType::F8E5M2;
-  return std::nullopt;
-}
 
 //===----------------------------------------------------------------------===//
 // From the dialect

@@ -63,9 +63,6 @@ struct HostKernel {
   std::string axesText(const HostParam &param) const;
 };
 
-/// The inverse of elementType; nothing for a type the language does not have.
-std::optional<ScalarType> scalarTypeOf(mlir::Type type);
-
 /// What is known about the sizes, from `M=512` and from the shapes of arrays.
 class SizeSolver {
 public:

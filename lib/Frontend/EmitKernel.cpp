@@ -65,6 +65,42 @@ Type facet::elementType(mlir::MLIRContext *context, ScalarType type) {
   llvm_unreachable("all scalar types are listed");
 }
 
+std::optional<ScalarType> facet::scalarTypeOf(Type type) {
+  if (auto integer = mlir::dyn_cast<mlir::IntegerType>(type)) {
+    bool isUnsigned = integer.isUnsigned();
+    switch (integer.getWidth()) {
+    case 1:
+      return ScalarType::Bool;
+    case 4:
+      return isUnsigned ? ScalarType::U4 : ScalarType::I4;
+    case 8:
+      return isUnsigned ? ScalarType::U8 : ScalarType::I8;
+    case 16:
+      return isUnsigned ? std::nullopt : std::optional(ScalarType::I16);
+    case 32:
+      return isUnsigned ? std::nullopt : std::optional(ScalarType::I32);
+    case 64:
+      return isUnsigned ? std::nullopt : std::optional(ScalarType::I64);
+    }
+    return std::nullopt;
+  }
+  if (type.isF16())
+    return ScalarType::F16;
+  if (type.isBF16())
+    return ScalarType::BF16;
+  if (type.isF32())
+    return ScalarType::F32;
+  if (type.isF64())
+    return ScalarType::F64;
+  if (mlir::isa<mlir::Float8E4M3Type>(type))
+    return ScalarType::F8E4M3;
+  if (mlir::isa<mlir::Float8E4M3FNType>(type))
+    return ScalarType::F8E4M3FN;
+  if (mlir::isa<mlir::Float8E5M2Type>(type))
+    return ScalarType::F8E5M2;
+  return std::nullopt;
+}
+
 //===----------------------------------------------------------------------===//
 // The kernel
 //===----------------------------------------------------------------------===//

@@ -54,6 +54,8 @@ llvm::ArrayRef<StringLiteral> facet::words(WordKind kind) {
   return {};
 }
 
+bool facet::isReserved(StringRef name) { return wordKind(name).has_value(); }
+
 std::optional<WordKind> facet::wordKind(StringRef text) {
   static const llvm::StringMap<WordKind> table = [] {
     llvm::StringMap<WordKind> map;

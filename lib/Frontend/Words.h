@@ -10,6 +10,7 @@
 #define FACET_FRONTEND_WORDS_H
 
 #include "facet/Frontend/CheckedKernel.h"
+#include "facet/Frontend/Frontend.h"
 
 #include <optional>
 
@@ -19,9 +20,6 @@ enum class WordKind : uint8_t { Keyword, Type, Reduction, Function, Later };
 
 /// What kind of reserved word `text` is; nullopt for a free name.
 std::optional<WordKind> wordKind(llvm::StringRef text);
-
-/// A type's word (`tf32` included); nullopt for others.
-std::optional<ScalarType> typeByName(llvm::StringRef text);
 
 /// A function of one operand; nullopt for others.
 std::optional<checked::UnaryOp> unaryByName(llvm::StringRef text);

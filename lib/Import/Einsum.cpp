@@ -73,14 +73,6 @@ static std::vector<StringRef> storageTypes() {
   return names;
 }
 
-static std::optional<ScalarType> storageType(StringRef name) {
-  std::vector<StringRef> names = storageTypes();
-  auto found = find(names, name);
-  if (found == names.end())
-    return std::nullopt;
-  return ScalarType(found - names.begin());
-}
-
 /// The name of the index of `letter`; a capital letter's has an underscore.
 static std::string indexOf(char letter) {
   return isUpper(letter) ? std::string{toLower(letter), '_'}
@@ -130,8 +122,8 @@ bool Formula::parseTerm(size_t begin, size_t end, Term &term) {
   if (type.consume_front("const "))
     term.isConst = true;
   type = type.trim();
-  term.type = storageType(type);
-  if (!term.type) {
+  term.type = typeByName(type);
+  if (!term.type || *term.type == ScalarType::TF32) {
     error(term.typeColumn, "'" + type + "' is no element type; there are " +
                                join(storageTypes(), " "));
     return false;

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelText.h"
+#include "facet/Frontend/Frontend.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -45,22 +46,9 @@ std::string facet::import::written(double value, ScalarType type) {
   return number;
 }
 
-/// Words that no variable may have, and the letters of indices.
-static const StringSet<> &reserved() {
-  static const StringSet<> words = {
-      "import",    "fn",      "kernel",  "requires", "let",      "schedule",
-      "on",        "when",    "inout",   "const",    "inf",      "nan",
-      "true",      "false",   "bool",    "i32",      "i64",      "f32",
-      "f64",       "f16",     "bf16",    "f8e4m3",   "f8e4m3fn", "f8e5m2",
-      "i16",       "i8",      "u8",      "i4",       "u4",       "tf32",
-      "sum",       "max",     "min",     "mean",     "any",      "all",
-      "argmax",    "argmin",  "softmax", "abs",      "exp",      "log",
-      "sqrt",      "rsqrt",   "tanh",    "sigmoid",  "relu",     "gelu",
-      "gelu_tanh", "silu",    "erf",     "round",    "floor",    "ceil",
-      "clamp",     "where",   "for",     "if",       "else",     "type",
-      "scan",      "scatter", "f4e2m1",  "f8e8m0",   "i",        "j",
-      "m",         "n",       "k"};
-  return words;
+/// A word of the language or a letter of the indices: no variable is called so.
+static bool isTaken(StringRef name) {
+  return isReserved(name) || is_contained({"i", "j", "k", "m", "n"}, name);
 }
 
 /// Letters, digits and underscores of `wish`, a letter first.
@@ -136,8 +124,7 @@ Text facet::import::call(StringRef function, ArrayRef<Text> operands) {
 
 std::string KernelText::name(StringRef wish) {
   std::string base = sanitized(wish, false), text = base;
-  for (unsigned next = 1;
-       reserved().contains(text) || !taken.insert(text).second;)
+  for (unsigned next = 1; isTaken(text) || !taken.insert(text).second;)
     text = base + "_" + std::to_string(next++);
   return text;
 }
@@ -295,4 +282,71 @@ std::string KernelText::finish(StringRef kernel,
     text += "/// " + line.trim().str() + "\n";
   return text + "kernel " + kernel.str() + "(" + arguments + ") -> " + list +
          " {\n" + body + "}\n";
+}
+
+Text facet::import::truncated(const Text &x) {
+  return call("where", {binary("<", x, number("0.0")), call("ceil", {x}),
+                        call("floor", {x})});
+}
+
+std::optional<Text> facet::import::power(const Text &x, double exponent) {
+  if (exponent == 0.5)
+    return call("sqrt", {x});
+  if (exponent == -0.5)
+    return call("rsqrt", {x});
+  if (exponent == -1)
+    return binary("/", number("1.0"), x);
+  Text square = binary("*", x, x);
+  if (exponent == 2)
+    return square;
+  if (exponent == 3)
+    return binary("*", square, x);
+  return std::nullopt;
+}
+
+Value facet::import::view(const Value &x, std::vector<std::string> axes,
+                          SeenBy own) {
+  Value y = x;
+  y.axes = std::move(axes);
+  y.raw = [raw = x.raw, own = std::move(own)](const Subscripts &subscripts) {
+    return raw(own(subscripts));
+  };
+  return y;
+}
+
+SeenBy facet::import::turned(std::vector<int64_t> order) {
+  return [order = std::move(order)](const Subscripts &subscripts) {
+    Subscripts own(order.size());
+    for (auto [axis, from] : enumerate(order))
+      own[from] = subscripts[axis];
+    return own;
+  };
+}
+
+Value facet::import::reseen(const Value &x, const std::vector<int> &from) {
+  std::vector<std::string> axes;
+  for (int axis : from)
+    axes.push_back(axis < 0 ? "1" : x.axes[axis]);
+  return view(x, std::move(axes),
+              [from, rank = x.axes.size()](const Subscripts &subscripts) {
+                Subscripts own(rank, "0");
+                for (auto [axis, source] : enumerate(from))
+                  if (source >= 0)
+                    own[source] = subscripts[axis];
+                return own;
+              });
+}
+
+Value facet::import::softmax(const Value &scores, size_t axis,
+                             ScalarType type) {
+  Value value = scores;
+  value.type = type;
+  value.work = Work::Light;
+  value.converts = arithmeticType(type) != type;
+  value.raw = [scores, axis](const Subscripts &subscripts) {
+    Text element = scores.at(subscripts);
+    return Text{"softmax[" + subscripts[axis] + "](" + element.text + ")",
+                Binding::Primary, element.ranged};
+  };
+  return value;
 }

@@ -66,6 +66,9 @@ struct Value {
 
 class KernelText {
 public:
+  /// Expressions of more ops are cut into `let`s: none nests without end.
+  static constexpr unsigned deepest = 30;
+
   /// `wish` as a name of the language that nothing has yet: `Add_1:0` gives `add_1_0`.
   std::string name(llvm::StringRef wish);
   /// The same for a size: one wish always gives one name.
@@ -116,6 +119,24 @@ Text unary(llvm::StringRef op, const Text &a);
 Text number(std::string text);
 /// `value` converted by the language's `type(…)`.
 Text convert(ScalarType type, const Text &value);
+
+/// `x` without what is behind its point: a cast to integers cuts off, `.sat` rounds.
+/// Reads x three times.
+Text truncated(const Text &x);
+/// x to the power of 2, 3, 0.5, -0.5 or -1, nothing for others. Reads x up to three times.
+std::optional<Text> power(const Text &x, double exponent);
+
+/// What the subscripts of an array are for one that it shows otherwise.
+using SeenBy = std::function<Subscripts(const Subscripts &)>;
+/// `x` seen otherwise, with these axes.
+Value view(const Value &x, std::vector<std::string> axes, SeenBy own);
+/// Axis i of what is seen is axis order[i] of the array.
+SeenBy turned(std::vector<int64_t> order);
+/// `x` with axes of 1 put in or left out: from[i] is the axis of x that axis i is, or -1
+/// for a new one. Axes of x that are left out are read at 0.
+Value reseen(const Value &x, const std::vector<int> &from);
+/// The softmax of `scores`, which is no work to read, along `axis`; as elements of `type`.
+Value softmax(const Value &scores, size_t axis, ScalarType type);
 
 } // namespace facet::import
 

@@ -53,7 +53,6 @@ public:
 private:
   LogicalResult checkSignature();
   LogicalResult unify();
-  void join(Axis a, Axis b);
   std::vector<std::string> axesOf(mlir::Value value);
   LogicalResult define(Operation &op);
   LogicalResult structured(linalg::LinalgOp op);
@@ -77,24 +76,15 @@ static ShapedType shapeOf(mlir::Value value) {
   return dyn_cast<RankedTensorType>(value.getType());
 }
 
-namespace {
-
-/// A reshape that puts in or leaves out axes of 1: the operand's axis of each axis of the
-/// result, -1 for a new one.
-struct UnitReshape {
-  SmallVector<int> from;
-};
-
-} // namespace
-
-static std::optional<UnitReshape> unitReshape(Operation &op) {
+/// The operand's axis of each axis of the result, -1 for a new one, of a reshape that puts
+/// in or leaves out axes of 1.
+static std::optional<std::vector<int>> unitReshape(Operation &op) {
   auto expand = dyn_cast<tensor::ExpandShapeOp>(op);
   auto collapse = dyn_cast<tensor::CollapseShapeOp>(op);
   if (!expand && !collapse)
     return std::nullopt;
   ShapedType longer = shapeOf(expand ? op.getResult(0) : op.getOperand(0));
-  UnitReshape reshape;
-  reshape.from.assign(shapeOf(op.getResult(0)).getRank(), -1);
+  std::vector<int> from(shapeOf(op.getResult(0)).getRank(), -1);
   for (auto [shorter, group] :
        llvm::enumerate(expand ? expand.getReassociationIndices()
                               : collapse.getReassociationIndices())) {
@@ -107,9 +97,9 @@ static std::optional<UnitReshape> unitReshape(Operation &op) {
       kept = int(axis);
     }
     if (kept >= 0)
-      reshape.from[expand ? kept : int(shorter)] = expand ? int(shorter) : kept;
+      from[expand ? kept : int(shorter)] = expand ? int(shorter) : kept;
   }
-  return reshape;
+  return from;
 }
 
 LogicalResult Function::checkSignature() {
@@ -133,8 +123,6 @@ LogicalResult Function::checkSignature() {
   return success();
 }
 
-void Function::join(Axis a, Axis b) { classes.unionSets(a, b); }
-
 /// Gives every axis that one loop runs over one class.
 LogicalResult Function::unify() {
   auto insert = [&](mlir::Value value) {
@@ -150,12 +138,12 @@ LogicalResult Function::unify() {
     if (isa<tensor::CastOp>(op) && shapeOf(op.getOperand(0)))
       for (unsigned axis = 0; axis != shapeOf(op.getOperand(0)).getRank();
            ++axis)
-        join({op.getOperand(0), axis}, {op.getResult(0), axis});
-    if (std::optional<UnitReshape> reshape = unitReshape(op))
-      for (auto [axis, from] : llvm::enumerate(reshape->from))
+        classes.unionSets({op.getOperand(0), axis}, {op.getResult(0), axis});
+    if (std::optional<std::vector<int>> reshape = unitReshape(op))
+      for (auto [axis, from] : llvm::enumerate(*reshape))
         if (from >= 0)
-          join({op.getOperand(0), unsigned(from)},
-               {op.getResult(0), unsigned(axis)});
+          classes.unionSets({op.getOperand(0), unsigned(from)},
+                            {op.getResult(0), unsigned(axis)});
     auto structured = dyn_cast<linalg::LinalgOp>(op);
     if (!structured)
       continue;
@@ -169,14 +157,14 @@ LogicalResult Function::unify() {
           Axis here{operand.get(), unsigned(axis)};
           auto [known, isNew] = loops.try_emplace(loop.getPosition(), here);
           if (!isNew)
-            join(known->second, here);
+            classes.unionSets(known->second, here);
         }
     }
     for (auto [init, result] :
          llvm::zip(structured.getDpsInits(), op.getResults()))
       if (ShapedType shape = shapeOf(init))
         for (unsigned axis = 0; axis != shape.getRank(); ++axis)
-          join({init, axis}, {result, axis});
+          classes.unionSets({init, axis}, {result, axis});
   }
   // A number anywhere in a class is the extent of all of it.
   for (const auto *member : classes) {
@@ -218,7 +206,7 @@ LogicalResult Function::set(Operation &op, import::Value value) {
   mlir::Value result = op.getResult(0);
   if (!result.hasOneUse())
     value = text.keep(value, "t");
-  if (value.depth > 30)
+  if (value.depth > KernelText::deepest)
     value = text.keep(value, "t", /*always=*/true);
   values[result] = std::move(value);
   return success();
@@ -448,17 +436,19 @@ LogicalResult Function::defineAll(Block &block) {
   for (Operation &op : block.without_terminator()) {
     if (!live.contains(&op))
       continue;
-    auto softmax = softmaxes.find(&op);
-    if (softmax == softmaxes.end()) {
+    auto found = softmaxes.find(&op);
+    if (found == softmaxes.end()) {
       if (failed(define(op)))
         return failure();
       continue;
     }
-    auto scores = values.find(softmax->second.scores);
+    auto scores = values.find(found->second.scores);
     if (scores == values.end())
       return op.emitError("an operand is made by nothing that is known here");
-    import::Value kept = text.keep(scores->second, "t");
-    if (failed(set(op, makeSoftmax(op, kept, softmax->second.axis))))
+    ScalarType type =
+        *scalarType(getElementTypeOrSelf(op.getResult(0).getType()));
+    if (failed(set(op, softmax(text.keep(scores->second, "t"),
+                               found->second.axis, type))))
       return failure();
   }
   return success();
@@ -529,22 +519,12 @@ LogicalResult Function::define(Operation &op) {
   if (auto structuredOp = dyn_cast<linalg::LinalgOp>(op))
     return structured(structuredOp);
   if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op)) {
-    std::optional<UnitReshape> reshape = unitReshape(op);
+    std::optional<std::vector<int>> reshape = unitReshape(op);
     auto found = values.find(op.getOperand(0));
     if (!reshape || found == values.end())
       return op.emitError(
           "axes are split or joined; that is not known here but for axes of 1");
-    import::Value value = found->second;
-    size_t rank = value.axes.size();
-    value.axes = axesOf(op.getResult(0));
-    value.raw = [raw = value.raw, from = reshape->from,
-                 rank](const Subscripts &subscripts) {
-      Subscripts own(rank, "0");
-      for (auto [axis, source] : llvm::enumerate(from))
-        if (source >= 0)
-          own[source] = subscripts[axis];
-      return raw(own);
-    };
+    import::Value value = reseen(found->second, *reshape);
     ++value.depth;
     return set(op, value);
   }

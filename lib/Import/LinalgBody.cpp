@@ -10,15 +10,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "LinalgBody.h"
+#include "facet/Frontend/EmitKernel.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
-#include "llvm/Support/FormatVariadic.h"
-
-#include <cmath>
 
 using namespace mlir;
 using namespace facet;
@@ -26,35 +24,7 @@ using namespace facet::import;
 using import::Text;
 
 std::optional<ScalarType> facet::import::scalarType(Type type) {
-  return llvm::TypeSwitch<Type, std::optional<ScalarType>>(type)
-      .Case([](Float32Type) { return ScalarType::F32; })
-      .Case([](Float64Type) { return ScalarType::F64; })
-      .Case([](Float16Type) { return ScalarType::F16; })
-      .Case([](BFloat16Type) { return ScalarType::BF16; })
-      .Case([](Float8E4M3Type) { return ScalarType::F8E4M3; })
-      .Case([](Float8E4M3FNType) { return ScalarType::F8E4M3FN; })
-      .Case([](Float8E5M2Type) { return ScalarType::F8E5M2; })
-      .Case([](IndexType) { return ScalarType::I64; })
-      .Case([](IntegerType integer) -> std::optional<ScalarType> {
-        bool isUnsigned = integer.isUnsigned();
-        switch (integer.getWidth()) {
-        case 1:
-          return ScalarType::Bool;
-        case 4:
-          return isUnsigned ? ScalarType::U4 : ScalarType::I4;
-        case 8:
-          return isUnsigned ? ScalarType::U8 : ScalarType::I8;
-        case 16:
-          return isUnsigned ? std::nullopt : std::optional(ScalarType::I16);
-        case 32:
-          return isUnsigned ? std::nullopt : std::optional(ScalarType::I32);
-        case 64:
-          return isUnsigned ? std::nullopt : std::optional(ScalarType::I64);
-        default:
-          return std::nullopt;
-        }
-      })
-      .Default(std::nullopt);
+  return type.isIndex() ? ScalarType::I64 : scalarTypeOf(type);
 }
 
 static StringRef binaryOf(Operation *op) {
@@ -262,10 +232,7 @@ Text facet::import::expression(mlir::Value value,
                               binary("+", wide, number(span)), wide});
       })
       .Case([&](arith::FPToSIOp) {
-        Text x = operand(0);
-        Text whole = call("where", {binary("<", x, number("0.0")),
-                                    call("ceil", {x}), call("floor", {x})});
-        return call((spelling(type) + ".sat").str(), {whole});
+        return call((spelling(type) + ".sat").str(), {truncated(operand(0))});
       })
       .Default([&](Operation *cast) {
         // Extensions, truncations and conversions.

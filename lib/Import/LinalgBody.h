@@ -11,7 +11,7 @@
 
 namespace facet::import {
 
-/// The type in the language, nothing for others. Integers without a sign have one.
+/// The type in the language, nothing for others; an index is i64.
 std::optional<ScalarType> scalarType(mlir::Type type);
 
 /// Whether every op of `block` that `yielded` needs has an expression; an error at the

@@ -472,7 +472,6 @@ std::optional<std::string> OnnxGraph::kernel(StringRef name) {
   for (const onnx::ValueInfoProto &output : graph.output())
     if (outputs.try_emplace(output.name()).second)
       outputs[output.name()] = text.result(output.name());
-  constexpr unsigned deepest = 30;
   int index = -1;
   for (const onnx::NodeProto &node : graph.node()) {
     ++index;
@@ -490,10 +489,10 @@ std::optional<std::string> OnnxGraph::kernel(StringRef name) {
     auto output = outputs.find(node.output(0));
     if (!refusal && output != outputs.end())
       value = text.assign(output->second, value);
-    else if (!refusal &&
-             (uses.lookup(node.output(0)) > 1 || value.depth > deepest))
-      value =
-          text.keep(value, shortName(node), /*always=*/value.depth > deepest);
+    else if (!refusal && (uses.lookup(node.output(0)) > 1 ||
+                          value.depth > KernelText::deepest))
+      value = text.keep(value, shortName(node),
+                        /*always=*/value.depth > KernelText::deepest);
     if (refusal) {
       diagnostics.error({file.str()}, describe(node, index) + ": " + *refusal);
       return std::nullopt;

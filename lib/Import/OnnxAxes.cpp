@@ -18,17 +18,6 @@ using namespace llvm;
 using namespace facet;
 using namespace facet::import;
 
-/// `x` seen otherwise: `own` gives its subscripts from those of the result.
-static Value view(const Value &x, std::vector<std::string> axes,
-                  std::function<Subscripts(const Subscripts &)> own) {
-  Value y = x;
-  y.axes = std::move(axes);
-  y.raw = [raw = x.raw, own](const Subscripts &subscripts) {
-    return raw(own(subscripts));
-  };
-  return y;
-}
-
 static Value transpose(const Node &node) {
   Value x = node.operand(0);
   size_t rank = x.axes.size();
@@ -45,28 +34,7 @@ static Value transpose(const Node &node) {
     seen[from] = true;
     axes.push_back(x.axes[from]);
   }
-  return view(x, axes, [order](const Subscripts &subscripts) {
-    Subscripts own(subscripts.size());
-    for (size_t i = 0; i != order.size(); ++i)
-      own[order[i]] = subscripts[i];
-    return own;
-  });
-}
-
-/// `x` with axes of 1 put in or left out: `from[i]` is the axis of x that axis i of the
-/// result is, or -1 for a new one. Axes of x that are left out are read at 0.
-static Value reseen(const Value &x, const std::vector<int> &from) {
-  std::vector<std::string> axes;
-  for (int axis : from)
-    axes.push_back(axis < 0 ? "1" : x.axes[axis]);
-  size_t rank = x.axes.size();
-  return view(x, axes, [from, rank](const Subscripts &subscripts) {
-    Subscripts own(rank, "0");
-    for (size_t i = 0; i != from.size(); ++i)
-      if (from[i] >= 0)
-        own[from[i]] = subscripts[i];
-    return own;
-  });
+  return view(x, axes, turned(order));
 }
 
 static Value squeeze(const Node &node) {
@@ -214,7 +182,7 @@ static std::optional<size_t> alongAxis(const Node &node, const Value &x) {
   return axis;
 }
 
-static Value softmax(const Node &node) {
+static Value alongSoftmax(const Node &node) {
   Value x = node.kernel().keep(node.operand(0), "scores");
   if (!isFloat(x.type))
     return node.refuse("floats are needed, found " + spelling(x.type));
@@ -223,15 +191,7 @@ static Value softmax(const Node &node) {
     return {};
   if (x.axes[*axis] == "1") // one element: e / e
     return node.refuse("an axis of 1 needs no softmax");
-  Value y = make(
-      x.type, x.axes,
-      [x, axis = *axis](const Subscripts &subscripts) {
-        Text element = x.at(subscripts);
-        return Text{"softmax[" + subscripts[axis] + "](" + element.text + ")",
-                    Binding::Primary, element.ranged};
-      },
-      Work::Light);
-  return y;
+  return softmax(x, *axis, x.type);
 }
 
 static Value layerNormalization(const Node &node) {
@@ -337,7 +297,7 @@ Maker facet::import::axisMaker(StringRef op) {
             {[](const Node &n) { return reduction(n, "sum", magnitude); }})
       .Case("ReduceL2",
             {[](const Node &n) { return reduction(n, "sum", square, root); }})
-      .Case("Softmax", {softmax})
+      .Case("Softmax", {alongSoftmax})
       .Case("LayerNormalization", {layerNormalization, 2})
       .Case("Gather", {gather, 2})
       .Default({});

@@ -156,7 +156,7 @@ static Value where(const Node &node) {
                   [](ArrayRef<Text> e) { return call("where", e); });
 }
 
-static Value power(const Node &node) {
+static Value powerOf(const Node &node) {
   Value x = node.operand(0);
   Numbers exponent = node.constant(1, "the exponent");
   if (node.refused())
@@ -172,16 +172,8 @@ static Value power(const Node &node) {
         written(p, ScalarType::F64));
   if (p == 2 || p == 3)
     x = node.kernel().keep(x, "base");
-  return combined(node, {x}, x.type, [p](ArrayRef<Text> e) {
-    if (p == 0.5)
-      return call("sqrt", {e[0]});
-    if (p == -0.5)
-      return call("rsqrt", {e[0]});
-    if (p == -1)
-      return binary("/", num(1), e[0]);
-    Text square = binary("*", e[0], e[0]);
-    return p == 2 ? square : binary("*", square, e[0]);
-  });
+  return combined(node, {x}, x.type,
+                  [p](ArrayRef<Text> e) { return *power(e[0], p); });
 }
 
 static Value clip(const Node &node) {
@@ -207,12 +199,6 @@ static Value clip(const Node &node) {
   StringRef name = least && most ? "clamp" : least ? "max" : "min";
   return combined(node, values, x.type,
                   [name](ArrayRef<Text> e) { return call(name, e); });
-}
-
-/// ONNX cuts off what is behind the point; `.sat` rounds, so whole numbers go in.
-static Text truncated(const Text &x) {
-  return call("where",
-              {binary("<", x, num(0)), call("ceil", {x}), call("floor", {x})});
 }
 
 static Value cast(const Node &node) {
@@ -458,7 +444,7 @@ Maker facet::import::elementwiseMaker(StringRef op) {
       .Case("Sum", {[](const Node &n) { return variadicSum(n, false); }})
       .Case("Mean", {[](const Node &n) { return variadicSum(n, true); }})
       .Case("Where", {where, 3})
-      .Case("Pow", {power, 2})
+      .Case("Pow", {powerOf, 2})
       .Case("Clip", {clip})
       .Case("Cast", {cast})
       .Case("DequantizeLinear", {dequantize, 2})

@@ -26,9 +26,6 @@ struct SoftmaxOps {
 /// The softmax that `op` is the last step of, if it is one.
 std::optional<SoftmaxOps> matchSoftmax(mlir::Operation &op);
 
-/// `softmax[n](scores)` of the type of `op`'s result.
-Value makeSoftmax(mlir::Operation &op, const Value &scores, unsigned axis);
-
 /// What `op` makes of `operands`; nothing, with an error, when it is outside the subset.
 std::optional<Value> makeStableHlo(mlir::Operation &op,
                                    llvm::ArrayRef<Value> operands,

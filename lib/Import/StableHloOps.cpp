@@ -30,7 +30,7 @@ namespace {
 class Maker {
 public:
   Maker(Operation &op, ArrayRef<Operand> operands, KernelText &kernel)
-      : op(op), operands(operands), kernel(kernel) {}
+      : op(op), operands(operands.begin(), operands.end()), kernel(kernel) {}
   std::optional<Operand> make();
 
 private:
@@ -47,10 +47,11 @@ private:
     auto text = op.getAttrOfType<StringAttr>("word");
     return text ? text.getValue() : StringRef();
   }
+  /// The first operand is read more than once.
+  void keepFirst() { operands[0] = kernel.keep(operands[0], "t"); }
   /// `combine` of the operands' elements, which all have the result's shape or none.
   Operand elementwise(std::function<Text(ArrayRef<Text>)> combine,
                       Work work = Work::Heavy);
-  Operand view(std::function<Subscripts(const Subscripts &)> own);
 
   std::optional<Operand> convertTo();
   std::optional<Operand> power();
@@ -63,7 +64,7 @@ private:
   std::optional<Operand> iota();
 
   Operation &op;
-  ArrayRef<Operand> operands;
+  SmallVector<Operand> operands;
   KernelText &kernel;
   ScalarType type{};
   std::vector<std::string> axes; ///< of the result
@@ -89,15 +90,6 @@ Operand Maker::elementwise(std::function<Text(ArrayRef<Text>)> combine,
   return value;
 }
 
-Operand Maker::view(std::function<Subscripts(const Subscripts &)> own) {
-  Operand value = operands[0];
-  value.axes = axes;
-  value.raw = [raw = value.raw, own](const Subscripts &subscripts) {
-    return raw(own(subscripts));
-  };
-  return value;
-}
-
 std::optional<Operand> Maker::convertTo() {
   ScalarType from = operands[0].type, to = type;
   if (from == to)
@@ -108,10 +100,9 @@ std::optional<Operand> Maker::convertTo() {
       return binary("!=", e[0], number(isFloat(from) ? "0.0" : "0"));
     });
   if (isFloat(from) && !isFloat(to)) {
+    keepFirst();
     Operand value = elementwise([to](ArrayRef<Text> e) {
-      Text whole = call("where", {binary("<", e[0], number("0.0")),
-                                  call("ceil", {e[0]}), call("floor", {e[0]})});
-      return call((spelling(to) + ".sat").str(), {whole});
+      return call((spelling(to) + ".sat").str(), {truncated(e[0])});
     });
     value.converts = false;
     return value;
@@ -133,18 +124,12 @@ std::optional<Operand> Maker::power() {
   double p;
   if (!isFloat(type) || !llvm::to_float(exponent, p))
     return refuse("a float to the power of one number is known here");
-  if (p != 2 && p != 3 && p != 0.5 && p != -0.5 && p != -1)
+  if (!import::power(number(exponent), p))
     return refuse(
         "the exponents known here are 2, 3, 0.5, -0.5 and -1, found " +
         exponent);
-  return elementwise([p](ArrayRef<Text> e) {
-    if (p == 0.5 || p == -0.5)
-      return call(p > 0 ? "sqrt" : "rsqrt", {e[0]});
-    if (p == -1)
-      return binary("/", number("1.0"), e[0]);
-    Text square = binary("*", e[0], e[0]);
-    return p == 2 ? square : binary("*", square, e[0]);
-  });
+  keepFirst();
+  return elementwise([p](ArrayRef<Text> e) { return *import::power(e[0], p); });
 }
 
 std::optional<Operand> Maker::broadcast() {
@@ -154,13 +139,15 @@ std::optional<Operand> Maker::broadcast() {
         return dim < 0 || dim >= int64_t(axes.size());
       }))
     return refuse("dims names an axis of the result for each of the operand's");
-  return view([from = x.axes, to = axes,
+  return view(x, axes,
+              [from = x.axes, to = axes,
                dims = dims.vec()](const Subscripts &subscripts) {
-    Subscripts own;
-    for (auto [axis, dim] : llvm::zip(from, dims))
-      own.push_back(axis == "1" && to[dim] != "1" ? "0" : subscripts[dim]);
-    return own;
-  });
+                Subscripts own;
+                for (auto [axis, dim] : llvm::zip(from, dims))
+                  own.push_back(
+                      axis == "1" && to[dim] != "1" ? "0" : subscripts[dim]);
+                return own;
+              });
 }
 
 std::optional<Operand> Maker::transpose() {
@@ -174,12 +161,7 @@ std::optional<Operand> Maker::transpose() {
       seen[dim] = true;
   if (dims.size() != rank || axes.size() != rank)
     return refuse("dims is no order of the axes");
-  return view([dims = dims.vec()](const Subscripts &subscripts) {
-    Subscripts own(subscripts.size());
-    for (auto [axis, dim] : llvm::enumerate(dims))
-      own[dim] = subscripts[axis];
-    return own;
-  });
+  return view(operands[0], axes, turned(dims.vec()));
 }
 
 std::optional<Operand> Maker::reshape() {
@@ -206,13 +188,7 @@ std::optional<Operand> Maker::reshape() {
   if (next != x.axes.size())
     return refuse(
         "axes are split or joined; that is not known here but for axes of 1");
-  return view([from, rank = x.axes.size()](const Subscripts &subscripts) {
-    Subscripts own(rank, "0");
-    for (auto [axis, source] : llvm::enumerate(from))
-      if (source >= 0)
-        own[source] = subscripts[axis];
-    return own;
-  });
+  return reseen(x, from);
 }
 
 std::optional<Operand> Maker::reduce() {
@@ -453,9 +429,11 @@ std::optional<Operand> Maker::make() {
     return elementwise([name](ArrayRef<Text> e) {
       return unary(name == "not" ? "!" : "-", e[0]);
     });
-  if (name == "square")
+  if (name == "square") {
+    keepFirst();
     return elementwise(
         [](ArrayRef<Text> e) { return binary("*", e[0], e[0]); });
+  }
   if (name == "clamp")
     return elementwise(
         [](ArrayRef<Text> e) { return call("clamp", {e[1], e[0], e[2]}); });

@@ -10,7 +10,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "LinalgBody.h"
 #include "StableHlo.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
@@ -151,21 +150,4 @@ std::optional<SoftmaxOps> facet::import::matchSoftmax(Operation &op) {
   if (!greatest || greatest != sum || type.getDimSize(*sum) == 1)
     return std::nullopt;
   return SoftmaxOps{scores, *sum};
-}
-
-import::Value facet::import::makeSoftmax(Operation &op,
-                                         const import::Value &scores,
-                                         unsigned axis) {
-  import::Value value = scores;
-  value.type = *scalarType(
-      cast<RankedTensorType>(op.getResult(0).getType()).getElementType());
-  value.work = Work::Light;
-  value.converts = arithmeticType(value.type) != value.type;
-  value.raw = [scores, axis](const Subscripts &subscripts) {
-    import::Text element = scores.at(subscripts);
-    return import::Text{"softmax[" + subscripts[axis] + "](" + element.text +
-                            ")",
-                        Binding::Primary, element.ranged};
-  };
-  return value;
 }

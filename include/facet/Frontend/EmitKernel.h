@@ -19,6 +19,8 @@ using FixedSizes = std::map<std::string, std::vector<int64_t>>;
 /// The element type a tensor of `type` has in the dialect: unsigned narrow
 /// integers are `ui8`, `ui4`; all others signless.
 mlir::Type elementType(mlir::MLIRContext *context, ScalarType type);
+/// Its inverse; nothing for a type the language does not have.
+std::optional<ScalarType> scalarTypeOf(mlir::Type type);
 
 /// Appends one kernel.func for `kernel` to `module`. The checker has settled
 /// every question, so this cannot fail on input; the module should be verified

@@ -14,6 +14,12 @@
 
 namespace facet {
 
+/// Whether `name` is a word of the language, so that nothing can be called so.
+bool isReserved(llvm::StringRef name);
+
+/// A type's word (`tf32` included); nullopt for others.
+std::optional<ScalarType> typeByName(llvm::StringRef text);
+
 struct FrontendOptions {
   std::vector<std::string> includeDirs; // -I, in order
 };
