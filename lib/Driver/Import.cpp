@@ -12,6 +12,7 @@
 #include "facet/Import/Import.h"
 #include "MlirDiagnostics.h"
 #include "Sources.h"
+#include "facet/Driver/Array.h"
 #include "facet/Frontend/Frontend.h"
 #include "facet/Import/ImportLinalg.h"
 #include "facet/Support/Outputs.h"
@@ -86,7 +87,9 @@ ExitCode facet::runImport(Invocation &invocation) {
     SmallString<128> path(*folder);
     sys::path::append(path, array.name + ".npy");
     if (std::string *contents = outputs.add(path, line.inputs(), diagnostics))
-      *contents = std::move(array.npy);
+      *contents = writeNpy(Array{array.type,
+                                 {array.shape.begin(), array.shape.end()},
+                                 std::move(array.bytes)});
   }
   outputs.commit(diagnostics);
   return ExitCode::Ok;

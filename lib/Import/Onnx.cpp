@@ -19,181 +19,14 @@
 #include "Onnx.h"
 #include "facet/Frontend/Frontend.h"
 #include "facet/Import/Import.h"
-#include "facet/Support/Npy.h"
 
-#include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSwitch.h"
-#include "llvm/Support/Endian.h"
 #include "llvm/Support/Path.h"
-
-#include <cmath>
 
 using namespace llvm;
 using namespace facet;
 using namespace facet::import;
-
-//===----------------------------------------------------------------------===//
-// Types and numbers
-//===----------------------------------------------------------------------===//
-
-std::optional<ScalarType> facet::import::elementType(int onnxType) {
-  switch (
-      onnxType) { // TensorProto.DataType; the last ones are newer than the description
-  case onnx::TensorProto::FLOAT:
-    return ScalarType::F32;
-  case onnx::TensorProto::DOUBLE:
-    return ScalarType::F64;
-  case onnx::TensorProto::FLOAT16:
-    return ScalarType::F16;
-  case onnx::TensorProto::BFLOAT16:
-    return ScalarType::BF16;
-  case onnx::TensorProto::INT8:
-    return ScalarType::I8;
-  case onnx::TensorProto::UINT8:
-    return ScalarType::U8;
-  case onnx::TensorProto::INT16:
-    return ScalarType::I16;
-  case onnx::TensorProto::INT32:
-    return ScalarType::I32;
-  case onnx::TensorProto::INT64:
-    return ScalarType::I64;
-  case onnx::TensorProto::BOOL:
-    return ScalarType::Bool;
-  case 17:
-    return ScalarType::F8E4M3FN;
-  case 19:
-    return ScalarType::F8E5M2;
-  case 21:
-    return ScalarType::U4;
-  case 22:
-    return ScalarType::I4;
-  default:
-    return std::nullopt;
-  }
-}
-
-std::string facet::import::nameOfType(int onnxType) {
-  static constexpr StringLiteral names[] = {
-      "undefined",      "float",        "uint8",          "int8",
-      "uint16",         "int16",        "int32",          "int64",
-      "string",         "bool",         "float16",        "double",
-      "uint32",         "uint64",       "complex64",      "complex128",
-      "bfloat16",       "float8e4m3fn", "float8e4m3fnuz", "float8e5m2",
-      "float8e5m2fnuz", "uint4",        "int4",           "float4e2m1",
-      "float8e8m0"};
-  if (onnxType >= 0 && onnxType < int(std::size(names)))
-    return names[onnxType].str();
-  return "element type " + std::to_string(onnxType);
-}
-
-/// The elements of `tensor`, when they are in the file and of a type that we read.
-static std::optional<Numbers> read(const onnx::TensorProto &tensor) {
-  Numbers result;
-  int64_t count = 1;
-  for (int64_t extent : tensor.dims()) {
-    if (extent < 0 || (extent && count > INT64_C(1) << 20))
-      return std::nullopt;
-    result.shape.push_back(extent);
-    count *= extent;
-  }
-  if (tensor.data_location() == onnx::TensorProto::EXTERNAL ||
-      count > INT64_C(1) << 20)
-    return std::nullopt;
-  StringRef raw = tensor.raw_data();
-  auto add = [&](double value) {
-    result.values.push_back(value);
-    result.integers.push_back(
-        std::isfinite(value) && std::abs(value) < 9e18 ? int64_t(value) : 0);
-  };
-  auto fromRaw = [&](auto element) {
-    using T = decltype(element);
-    if (raw.size() != size_t(count) * sizeof(T))
-      return false;
-    for (int64_t i = 0; i != count; ++i) {
-      T value = support::endian::read<T, endianness::little>(raw.data() +
-                                                             i * sizeof(T));
-      result.values.push_back(double(value));
-      result.integers.push_back(int64_t(value));
-    }
-    return true;
-  };
-  auto fromList = [&](const auto &list) {
-    if (list.size() != count)
-      return false;
-    for (auto value : list) {
-      add(double(value));
-      result.integers.back() = int64_t(value);
-    }
-    return true;
-  };
-  bool isRaw = tensor.has_raw_data(), good = false;
-  switch (tensor.data_type()) {
-  case onnx::TensorProto::FLOAT:
-    if (!isRaw) {
-      if (tensor.float_data_size() != count)
-        return std::nullopt;
-      for (float value : tensor.float_data())
-        add(value);
-      return result;
-    }
-    if (raw.size() != size_t(count) * 4)
-      return std::nullopt;
-    for (int64_t i = 0; i != count; ++i)
-      add(bit_cast<float>(support::endian::read32le(raw.data() + 4 * i)));
-    return result;
-  case onnx::TensorProto::DOUBLE:
-    if (!isRaw) {
-      if (tensor.double_data_size() != count)
-        return std::nullopt;
-      for (double value : tensor.double_data())
-        add(value);
-      return result;
-    }
-    if (raw.size() != size_t(count) * 8)
-      return std::nullopt;
-    for (int64_t i = 0; i != count; ++i)
-      add(bit_cast<double>(support::endian::read64le(raw.data() + 8 * i)));
-    return result;
-  case onnx::TensorProto::FLOAT16:
-  case onnx::TensorProto::BFLOAT16: {
-    bool half = tensor.data_type() == onnx::TensorProto::FLOAT16;
-    for (int64_t i = 0; i != count; ++i) {
-      if (isRaw ? raw.size() != size_t(count) * 2
-                : tensor.int32_data_size() != count)
-        return std::nullopt;
-      uint16_t bits = isRaw ? support::endian::read16le(raw.data() + 2 * i)
-                            : uint16_t(tensor.int32_data(i));
-      APFloat value(half ? APFloat::IEEEhalf() : APFloat::BFloat(),
-                    APInt(16, bits));
-      add(value.convertToDouble());
-    }
-    return result;
-  }
-  case onnx::TensorProto::INT64:
-    good = isRaw ? fromRaw(int64_t()) : fromList(tensor.int64_data());
-    break;
-  case onnx::TensorProto::INT32:
-    good = isRaw ? fromRaw(int32_t()) : fromList(tensor.int32_data());
-    break;
-  case onnx::TensorProto::INT16:
-    good = isRaw ? fromRaw(int16_t()) : fromList(tensor.int32_data());
-    break;
-  case onnx::TensorProto::INT8:
-    good = isRaw ? fromRaw(int8_t()) : fromList(tensor.int32_data());
-    break;
-  case onnx::TensorProto::UINT8:
-  case onnx::TensorProto::BOOL:
-    good = isRaw ? fromRaw(uint8_t()) : fromList(tensor.int32_data());
-    break;
-  default:
-    return std::nullopt;
-  }
-  if (!good)
-    return std::nullopt;
-  return result;
-}
 
 //===----------------------------------------------------------------------===//
 // Nodes
@@ -323,7 +156,7 @@ const Numbers *OnnxGraph::numbers(StringRef name) {
   if (!isNew)
     return &at->second;
   if (auto found = constants.find(name); found != constants.end())
-    if (std::optional<Numbers> numbers = read(*found->second)) {
+    if (std::optional<Numbers> numbers = numbersOf(*found->second)) {
       at->second = std::move(*numbers);
       return &at->second;
     }
@@ -350,8 +183,10 @@ Value OnnxGraph::value(StringRef name) {
     return {};
   }
   Value result;
-  const Numbers *content = numbers(name);
-  if (content && content->values.size() == 1) {
+  bool isOne =
+      all_of(tensor.dims(), [](int64_t extent) { return extent == 1; });
+  const Numbers *content = isOne ? numbers(name) : nullptr;
+  if (content) {
     std::string text = isFloat(*type) || *type == ScalarType::Bool
                            ? written(content->values[0], *type)
                            : std::to_string(content->integers[0]);
@@ -521,74 +356,6 @@ std::optional<std::string> OnnxGraph::kernel(StringRef name) {
   return text.finish(name, about + ".");
 }
 
-/// The elements in memory order, little-endian; nothing when they are not in the file.
-static std::optional<std::vector<uint8_t>>
-bytesOf(const onnx::TensorProto &tensor, ScalarType type) {
-  std::optional<uint64_t> size =
-      denseBytes(bitWidth(type), ArrayRef<int64_t>(tensor.dims().data(),
-                                                   size_t(tensor.dims_size())));
-  if (!size || tensor.data_location() == onnx::TensorProto::EXTERNAL)
-    return std::nullopt;
-  std::vector<uint8_t> bytes;
-  auto append = [&](const auto &list, auto element) {
-    for (auto value : list) {
-      uint8_t packed[sizeof(element)];
-      support::endian::write<decltype(element), endianness::little>(
-          packed, decltype(element)(value));
-      bytes.insert(bytes.end(), packed, packed + sizeof(element));
-    }
-  };
-  if (tensor.has_raw_data())
-    bytes.assign(tensor.raw_data().begin(), tensor.raw_data().end());
-  else if (type == ScalarType::F32)
-    append(tensor.float_data(), float());
-  else if (type == ScalarType::F64)
-    append(tensor.double_data(), double());
-  else if (type == ScalarType::I64)
-    append(tensor.int64_data(), int64_t());
-  else if (bitWidth(type) == 32)
-    append(tensor.int32_data(), int32_t());
-  else if (bitWidth(type) == 16)
-    append(tensor.int32_data(), uint16_t());
-  else
-    append(tensor.int32_data(), uint8_t());
-  if (bytes.size() != *size)
-    return std::nullopt;
-  return bytes;
-}
-
-/// How NumPy and ml_dtypes name a type in a file.
-static StringRef npyCode(ScalarType type) {
-  switch (type) {
-  case ScalarType::F32:
-    return "f4";
-  case ScalarType::F64:
-    return "f8";
-  case ScalarType::F16:
-    return "f2";
-  case ScalarType::BF16:
-    return "V2";
-  case ScalarType::F8E5M2:
-    return "f1";
-  case ScalarType::F8E4M3FN:
-    return "V1";
-  case ScalarType::I8:
-    return "i1";
-  case ScalarType::U8:
-    return "u1";
-  case ScalarType::I16:
-    return "i2";
-  case ScalarType::I32:
-    return "i4";
-  case ScalarType::I64:
-    return "i8";
-  case ScalarType::Bool:
-    return "b1";
-  default:
-    return "";
-  }
-}
-
 std::optional<std::string>
 facet::importOnnx(StringRef file, StringRef bytes, Diagnostics &diagnostics,
                   std::vector<ImportedArray> *arrays) {
@@ -609,17 +376,15 @@ facet::importOnnx(StringRef file, StringRef bytes, Diagnostics &diagnostics,
       break;
     ScalarType type = *elementType(tensor->data_type());
     std::optional<std::vector<uint8_t>> elements = bytesOf(*tensor, type);
-    if (!elements || npyCode(type).empty()) {
-      diagnostics.error({file.str()},
-                        "the numbers of '" + tensor->name() +
-                            (elements ? "' have no type in .npy files"
-                                      : "' are not in this file"));
+    if (!elements) {
+      diagnostics.error({file.str()}, "the numbers of '" + tensor->name() +
+                                          "' are not in this file");
       return std::nullopt;
     }
-    arrays->push_back({argument, writeNpy(npyCode(type),
-                                          {tensor->dims().data(),
-                                           size_t(tensor->dims_size())},
-                                          *elements)});
+    arrays->push_back({argument,
+                       type,
+                       {tensor->dims().begin(), tensor->dims().end()},
+                       std::move(*elements)});
   }
   return formatSource(file, std::move(*text), diagnostics);
 }

@@ -75,6 +75,12 @@ Maker axisMaker(llvm::StringRef op);
 /// The type in the language of an ONNX element type; nothing for others.
 std::optional<ScalarType> elementType(int onnxType);
 std::string nameOfType(int onnxType);
+/// The elements in memory order, little-endian; nothing when they are not in the file.
+std::optional<std::vector<uint8_t>> bytesOf(const onnx::TensorProto &tensor,
+                                            ScalarType type);
+/// The elements as numbers, when they are in the file and no more than these.
+constexpr int64_t mostNumbers = INT64_C(1) << 20;
+std::optional<Numbers> numbersOf(const onnx::TensorProto &tensor);
 
 /// The axes of arrays stretched to each other as NumPy does; refuses what may not fit.
 std::vector<std::string> stretched(const Node &node,

@@ -10,6 +10,7 @@
 #ifndef FACET_IMPORT_IMPORT_H
 #define FACET_IMPORT_IMPORT_H
 
+#include "facet/Frontend/CheckedKernel.h"
 #include "facet/Support/Diagnostics.h"
 
 #include "llvm/ADT/StringRef.h"
@@ -30,10 +31,12 @@ std::optional<std::string> importEinsum(llvm::StringRef file,
                                         llvm::StringRef formula,
                                         Diagnostics &diagnostics);
 
-/// A constant of a model, as a whole .npy file for the argument `name`.
+/// A constant of a model: the argument `name`, row-major and little-endian.
 struct ImportedArray {
   std::string name;
-  std::string npy;
+  ScalarType type;
+  std::vector<int64_t> shape;
+  std::vector<uint8_t> bytes;
 };
 
 /// One kernel, named like the file, of the whole graph of an ONNX model: matrix products

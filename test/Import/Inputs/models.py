@@ -58,6 +58,11 @@ write("second", [helper.make_node("LayerNormalization", ["x", "g"], ["y", "mean"
 write("division", [node("Div", "x x", "y")], [value("x", [4], TensorProto.INT32)], y)
 write("odd", [node("Cast", "x", "y", to=TensorProto.FLOAT)], [value("x", [3], TensorProto.INT4)], y, opset=21)
 write("power", [node("Pow", "x p", "y")], x, y, [("p", np.float32(2.5))])
+eighths = helper.make_tensor("e", TensorProto.FLOAT8E5M2, [2], bytes([0x3c, 0xc1]), raw=True)  # 1, -2.5
+nibbles = helper.make_tensor("h", TensorProto.INT4, [2], bytes([0xf3]), raw=True)  # 3, -1
+graph = helper.make_graph([node("Cast", "e", "fe", to=F), node("Cast", "h", "fh", to=F), node("Mul", "fe fh", "p"), node("Add", "p z", "y")],
+                          "narrow", [value("z", [2])], [value("y", [2])], [eighths, nibbles])
+onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)]), f"{folder}/narrow.onnx")
 model = onnx.load(f"{folder}/depth.onnx")
 model.graph.name = "outside"
 model.graph.input[0].type.tensor_type.shape.dim[1].dim_value = 64
