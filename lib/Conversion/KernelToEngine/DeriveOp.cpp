@@ -17,8 +17,24 @@ using namespace facet;
 using namespace facet::engine;
 using namespace facet::kernel;
 
+/// Adds the input, what its subscripts are made of, and the iterators of both.
+static bool addInput(StructuredOpInterface op, unsigned input, bool gathers,
+                     Slice &slice) {
+  if (!op.getGuardsOfInput(input).empty())
+    return false;
+  slice.inputs.set(input);
+  for (const Subscript &subscript : op.getAccess(input).getSubscripts()) {
+    if (subscript.kind == Subscript::Iterator)
+      slice.iterators.set(subscript.value);
+    if (subscript.kind == Subscript::Element &&
+        (!gathers || !addInput(op, subscript.value, gathers, slice)))
+      return false;
+  }
+  return true;
+}
+
 std::optional<Slice> engine::sliceOf(StructuredOpInterface op, Block *block,
-                                     Value value) {
+                                     Value value, bool gathers) {
   Slice slice;
   slice.inputs.resize(op.getInputs().size());
   slice.iterators.resize(op.getNumIterators());
@@ -28,15 +44,8 @@ std::optional<Slice> engine::sliceOf(StructuredOpInterface op, Block *block,
     if (auto argument = dyn_cast<BlockArgument>(next)) {
       unsigned input = argument.getArgNumber();
       if (argument.getOwner() != block || input >= op.getInputs().size() ||
-          !op.getGuardsOfInput(input).empty())
+          !addInput(op, input, gathers, slice))
         return std::nullopt;
-      slice.inputs.set(input);
-      for (const Subscript &subscript : op.getAccess(input).getSubscripts()) {
-        if (subscript.kind == Subscript::Element)
-          return std::nullopt;
-        if (subscript.kind == Subscript::Iterator)
-          slice.iterators.set(subscript.value);
-      }
       continue;
     }
     Operation *def = next.getDefiningOp();
@@ -58,9 +67,10 @@ Value engine::deriveOp(OpBuilder &builder, StructuredOpInterface op,
                        StringAttr name, ArrayRef<unsigned> iterators,
                        unsigned numSummed,
                        ArrayRef<StructuredParts::Input> inputs, Type element,
-                       llvm::function_ref<Value(ArrayRef<Value>)> emit) {
+                       llvm::function_ref<Value(ArrayRef<Value>)> emit,
+                       std::optional<mlir::Location> at) {
   OpBuilder::InsertionGuard guard(builder);
-  mlir::Location loc = op->getLoc();
+  mlir::Location loc = at.value_or(op->getLoc());
   StructuredParts parts(op);
   SmallVector<int64_t> iteratorAt(op.getNumIterators(), -1);
   SmallVector<Attribute> names;

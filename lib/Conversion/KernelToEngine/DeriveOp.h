@@ -17,12 +17,14 @@ struct Slice {
 };
 
 /// The slice of `value`, a value of `block`, which belongs to `op`; nullopt when it reads
-/// an input through an index or under a guard.
+/// an input under a guard, or through an index unless `gathers`: then the input that the
+/// index is an element of is part of the slice.
 std::optional<Slice> sliceOf(kernel::StructuredOpInterface op,
-                             mlir::Block *block, mlir::Value value);
+                             mlir::Block *block, mlir::Value value,
+                             bool gathers = false);
 
 /// Makes a map, or with `numSummed` a sum over the last ones, over `iterators` of `op`,
-/// in front of `builder`'s place. Subscripts of `inputs` are by the iterators of `op`.
+/// in front of `builder`'s place, where `op` is or at `loc`. Subscripts of `inputs` are by the iterators of `op`.
 /// `emit` gets the elements, builds at `builder`, and returns what is yielded.
 mlir::Value
 deriveOp(mlir::OpBuilder &builder, kernel::StructuredOpInterface op,
@@ -30,7 +32,8 @@ deriveOp(mlir::OpBuilder &builder, kernel::StructuredOpInterface op,
          unsigned numSummed,
          llvm::ArrayRef<kernel::StructuredParts::Input> inputs,
          mlir::Type element,
-         llvm::function_ref<mlir::Value(llvm::ArrayRef<mlir::Value>)> emit);
+         llvm::function_ref<mlir::Value(llvm::ArrayRef<mlir::Value>)> emit,
+         std::optional<mlir::Location> loc = std::nullopt);
 
 } // namespace facet::engine
 

@@ -14,13 +14,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "DeriveOp.h"
 #include "facet/Conversion/KernelToEngine.h"
 #include "facet/Dialect/Kernel/IR/StructuredParts.h"
 
-#include "mlir/Analysis/SliceAnalysis.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
-#include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
 using namespace facet;
@@ -31,9 +29,8 @@ namespace {
 /// A factor of a product, and what it is computed from.
 struct Factor {
   Value value; ///< without the exact casts around it
-  SetVector<Operation *> slice;
-  llvm::SmallBitVector inputs, iterators;
-  bool isElement() const { return slice.empty(); }
+  engine::Slice slice;
+  bool isElement() const { return slice.ops.empty(); }
 };
 
 class Separation {
@@ -46,7 +43,6 @@ public:
 private:
   std::optional<Factor> trace(Value value);
   SmallVector<unsigned> orderOf(const Factor &factor);
-  bool addInput(unsigned input, Factor &factor);
   Value makeMap(const Factor &factor);
   void replace(ArrayRef<std::pair<Factor, Value>> separated);
 
@@ -56,62 +52,17 @@ private:
 
 } // namespace
 
-/// The input, what its subscripts are made of, and the iterators of both.
-bool Separation::addInput(unsigned input, Factor &factor) {
-  if (!op.getGuardsOfInput(input).empty())
-    return false;
-  factor.inputs.set(input);
-  for (const Subscript &subscript : op.getAccess(input).getSubscripts()) {
-    if (subscript.kind == Subscript::Iterator)
-      factor.iterators.set(subscript.value);
-    if (subscript.kind == Subscript::Element &&
-        !addInput(subscript.value, factor))
-      return false;
-  }
-  return true;
-}
-
 std::optional<Factor> Separation::trace(Value value) {
   while (auto cast = value.getDefiningOp<CastOp>()) {
     if (cast.getMode() != CastMode::Exact)
       break;
     value = cast.getValue();
   }
-  Factor factor;
-  factor.value = value;
-  factor.inputs.resize(op.getInputs().size());
-  factor.iterators.resize(op.getNumIterators());
-  Block *body = &op.getBody().front();
-  SmallVector<Value> open = {value};
-  llvm::DenseSet<Value> seen;
-  SmallVector<Operation *> ops;
-  while (!open.empty()) {
-    Value next = open.pop_back_val();
-    if (!seen.insert(next).second)
-      continue;
-    if (auto argument = dyn_cast<BlockArgument>(next)) {
-      if (argument.getOwner() != body ||
-          argument.getArgNumber() >= op.getInputs().size() ||
-          !addInput(argument.getArgNumber(), factor))
-        return std::nullopt;
-      continue;
-    }
-    Operation *def = next.getDefiningOp();
-    if (def->getBlock() != body)
-      continue; // a size or a constant of the kernel
-    if (def->getNumRegions())
-      return std::nullopt;
-    if (auto index = dyn_cast<IndexOp>(def))
-      for (unsigned i = 0; i < op.getNumIterators(); ++i)
-        if (op.getIteratorName(i) == index.getIterator())
-          factor.iterators.set(i);
-    ops.push_back(def);
-    llvm::append_range(open, def->getOperands());
-  }
-  for (Operation &inner : *body)
-    if (llvm::is_contained(ops, &inner))
-      factor.slice.insert(&inner);
-  return factor;
+  std::optional<engine::Slice> slice =
+      engine::sliceOf(op, &op.getBody().front(), value, /*gathers=*/true);
+  if (!slice)
+    return std::nullopt;
+  return Factor{value, std::move(*slice)};
 }
 
 /// The axes of what is computed: those that are summed over first, so that the rows
@@ -119,7 +70,7 @@ std::optional<Factor> Separation::trace(Value value) {
 SmallVector<unsigned> Separation::orderOf(const Factor &factor) {
   SmallVector<unsigned> order;
   for (bool summed : {true, false})
-    for (unsigned iterator : factor.iterators.set_bits())
+    for (unsigned iterator : factor.slice.iterators.set_bits())
       if ((iterator >= op.getNumParallel()) == summed)
         order.push_back(iterator);
   return order;
@@ -128,53 +79,30 @@ SmallVector<unsigned> Separation::orderOf(const Factor &factor) {
 /// The map that computes a factor, for its iterators alone.
 Value Separation::makeMap(const Factor &factor) {
   OpBuilder builder(reduce);
-  mlir::Location loc = factor.value.getLoc();
   StructuredParts parts(op);
-  SmallVector<int64_t> iteratorAt(op.getNumIterators(), -1),
-      inputAt(op.getInputs().size(), -1);
-  SmallVector<Attribute> names;
-  SmallVector<OpFoldResult> extents;
-  for (unsigned i : orderOf(factor)) {
-    iteratorAt[i] = names.size();
-    names.push_back(parts.iteratorNames[i]);
-    extents.push_back(parts.extents[i]);
-  }
+  SmallVector<int64_t> inputAt(op.getInputs().size(), -1);
   SmallVector<StructuredParts::Input> inputs;
-  for (unsigned i : factor.inputs.set_bits()) {
+  for (unsigned i : factor.slice.inputs.set_bits()) {
     inputAt[i] = inputs.size();
     StructuredParts::Input input = parts.inputs[i];
     for (Subscript &subscript : input.subscripts)
-      if (subscript.kind == Subscript::Iterator)
-        subscript.value = iteratorAt[subscript.value];
-      else if (subscript.kind == Subscript::Element)
+      if (subscript.kind == Subscript::Element)
         subscript.value = inputAt[subscript.value];
     inputs.push_back(std::move(input));
   }
-  parts.opName = MapOp::getOperationName();
-  parts.name = builder.getStringAttr("factor");
-  parts.numParallel = names.size();
-  parts.iteratorNames = names;
-  parts.extents = extents;
-  parts.inputs = inputs;
-  parts.inits = {
-      tensor::EmptyOp::create(builder, loc, extents, factor.value.getType())};
-  parts.discardable.clear();
-  StructuredOpInterface map = parts.create(builder, loc);
-
-  SmallVector<Type> types;
-  for (const StructuredParts::Input &input : inputs)
-    types.push_back(
-        cast<RankedTensorType>(input.tensor.getType()).getElementType());
-  Block *block =
-      builder.createBlock(&map.getBody(), {}, types,
-                          SmallVector<mlir::Location>(types.size(), loc));
-  IRMapping mapping;
-  for (unsigned i : factor.inputs.set_bits())
-    mapping.map(op.getBody().getArgument(i), block->getArgument(inputAt[i]));
-  for (Operation *inner : factor.slice)
-    builder.clone(*inner, mapping);
-  YieldOp::create(builder, loc, mapping.lookup(factor.value));
-  return map->getResult(0);
+  auto emit = [&](ArrayRef<Value> elements) {
+    IRMapping mapping;
+    Block &body = op.getBody().front();
+    for (unsigned i : factor.slice.inputs.set_bits())
+      mapping.map(body.getArgument(i), elements[inputAt[i]]);
+    for (Operation &inner : body)
+      if (factor.slice.ops.contains(&inner))
+        builder.clone(inner, mapping);
+    return mapping.lookup(factor.value);
+  };
+  return engine::deriveOp(builder, op, builder.getStringAttr("factor"),
+                          orderOf(factor), /*numSummed=*/0, inputs,
+                          factor.value.getType(), emit, factor.value.getLoc());
 }
 
 /// The reduce with its separated factors as inputs, and without the inputs that only
@@ -185,7 +113,7 @@ void Separation::replace(ArrayRef<std::pair<Factor, Value>> separated) {
   Block *old = &op.getBody().front();
   llvm::DenseSet<Operation *> gone;
   for (auto &[factor, map] : separated)
-    gone.insert(factor.slice.begin(), factor.slice.end());
+    gone.insert(factor.slice.ops.begin(), factor.slice.ops.end());
   // What else in the body still needs of the slices stays.
   llvm::SmallBitVector needed(parts.inputs.size());
   std::function<void(Value)> need = [&](Value value) {
@@ -268,10 +196,10 @@ void Separation::run() {
   // A contraction: both have every index that is summed over, and each has one of its
   // own, or there is only the other.
   for (unsigned i = op.getNumParallel(); i < op.getNumIterators(); ++i)
-    if (!a->iterators.test(i) || !b->iterators.test(i))
+    if (!a->slice.iterators.test(i) || !b->slice.iterators.test(i))
       return;
-  llvm::SmallBitVector all = a->iterators;
-  all |= b->iterators;
+  llvm::SmallBitVector all = a->slice.iterators;
+  all |= b->slice.iterators;
   SmallVector<std::pair<Factor, Value>> separated;
   for (Factor *factor : {&*a, &*b}) {
     // Rounded on the way in, which the DMA does.
@@ -279,7 +207,7 @@ void Separation::run() {
     bool isRounding = cast && cast.getMode() == CastMode::Round &&
                       isa<BlockArgument>(cast.getValue()) &&
                       isa<FloatType>(cast.getValue().getType());
-    bool fewer = factor->iterators != all;
+    bool fewer = factor->slice.iterators != all;
     if (!factor->isElement() && !isRounding && fewer &&
         isa<FloatType>(factor->value.getType()))
       separated.push_back({*factor, Value()});

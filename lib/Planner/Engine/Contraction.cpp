@@ -24,6 +24,16 @@ struct Factor {
 };
 } // namespace
 
+/// The input whose element `value` is, if every point reads it.
+static std::optional<unsigned> inputOf(StructuredOpInterface op, Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (!argument || argument.getOwner() != &op.getBody().front() ||
+      argument.getArgNumber() >= op.getInputs().size() ||
+      !op.getGuardsOfInput(argument.getArgNumber()).empty())
+    return std::nullopt;
+  return argument.getArgNumber();
+}
+
 /// One input, read as it is or rounded once to another type.
 static std::optional<Factor> traceFactor(StructuredOpInterface op,
                                          Value value) {
@@ -32,14 +42,10 @@ static std::optional<Factor> traceFactor(StructuredOpInterface op,
     casts.push_back(cast);
     value = cast.getValue();
   }
-  auto argument = dyn_cast<BlockArgument>(value);
-  if (!argument || argument.getOwner() != &op.getBody().front() ||
-      argument.getArgNumber() >= op.getInputs().size())
+  std::optional<unsigned> input = inputOf(op, value);
+  if (!input)
     return std::nullopt;
-  unsigned input = argument.getArgNumber();
-  if (!op.getGuardsOfInput(input).empty())
-    return std::nullopt;
-  Type type = argument.getType();
+  Type type = value.getType();
   bool rounded = false;
   for (kernel::CastOp cast : llvm::reverse(casts)) {
     if (cast.getMode() == kernel::CastMode::Exact)
@@ -50,7 +56,7 @@ static std::optional<Factor> traceFactor(StructuredOpInterface op,
     rounded = true;
     type = cast.getResult().getType();
   }
-  return Factor{input, type};
+  return Factor{*input, type};
 }
 
 //===----------------------------------------------------------------------===//
@@ -138,19 +144,15 @@ static std::optional<IntegerFactor> traceInteger(StructuredOpInterface op,
       return std::nullopt;
     value = cast.getValue();
   }
-  auto argument = dyn_cast<BlockArgument>(value);
-  if (!argument || argument.getOwner() != &op.getBody().front() ||
-      argument.getArgNumber() >= op.getInputs().size())
+  std::optional<unsigned> input = inputOf(op, value);
+  if (!input)
     return std::nullopt;
-  unsigned input = argument.getArgNumber();
-  if (!op.getGuardsOfInput(input).empty())
-    return std::nullopt;
-  std::optional<Integers> values = integersIn(op.getInputs()[input]);
+  std::optional<Integers> values = integersIn(op.getInputs()[*input]);
   if (!values)
-    values = ::valuesOf(Value(argument));
+    values = ::valuesOf(value);
   if (!values || !fitsBF16(*values))
     return std::nullopt;
-  return IntegerFactor{input, *values};
+  return IntegerFactor{*input, *values};
 }
 
 /// Fills in the factors of a product of integers.
