@@ -80,25 +80,38 @@ nb::tuple compile(const std::string &text, const std::string &name,
   return nb::make_tuple(kernels, messagesOf(messages));
 }
 
+/// What `produce` makes, without the interpreter's lock, as `wrap` has it; None when it
+/// makes nothing. The messages come with it.
+template <typename Produce, typename Wrap>
+nb::tuple produced(Produce produce, Wrap wrap) {
+  facetc_messages *messages = nullptr;
+  char *bytes;
+  size_t length = 0;
+  {
+    nb::gil_scoped_release release;
+    bytes = produce(&length, &messages);
+  }
+  nb::object result = nb::none();
+  if (bytes)
+    result = wrap(bytes, length);
+  facetc_free(bytes);
+  return nb::make_tuple(result, messagesOf(messages));
+}
+
 nb::tuple emit(const std::string &text, const std::string &kind,
                const std::string &name, const std::string &target,
                const std::vector<std::string> &defines,
                const std::vector<std::string> &includeDirs,
                const std::vector<std::string> &warnings) {
   Options options(name, target, defines, includeDirs, warnings);
-  facetc_messages *messages = nullptr;
-  char *bytes;
-  size_t length = 0;
-  {
-    nb::gil_scoped_release release;
-    bytes = facetc_emit(text.data(), text.size(), kind.c_str(),
-                        &options.options, &length, &messages);
-  }
-  nb::object result = nb::none();
-  if (bytes)
-    result = nb::bytes(bytes, length);
-  facetc_free(bytes);
-  return nb::make_tuple(result, messagesOf(messages));
+  return produced(
+      [&](size_t *length, facetc_messages **messages) {
+        return facetc_emit(text.data(), text.size(), kind.c_str(),
+                           &options.options, length, messages);
+      },
+      [](const char *bytes, size_t length) {
+        return nb::bytes(bytes, length);
+      });
 }
 
 /// As emit; `kernel` and `form` as facetc_explain takes them.
@@ -109,19 +122,12 @@ nb::tuple explain(const std::string &text, const std::string &kernel,
                   const std::vector<std::string> &includeDirs,
                   const std::vector<std::string> &warnings) {
   Options options(name, target, defines, includeDirs, warnings);
-  facetc_messages *messages = nullptr;
-  char *bytes;
-  size_t length = 0;
-  {
-    nb::gil_scoped_release release;
-    bytes = facetc_explain(text.data(), text.size(), kernel.c_str(),
-                           form.c_str(), &options.options, &length, &messages);
-  }
-  nb::object result = nb::none();
-  if (bytes)
-    result = nb::str(bytes, length);
-  facetc_free(bytes);
-  return nb::make_tuple(result, messagesOf(messages));
+  return produced(
+      [&](size_t *length, facetc_messages **messages) {
+        return facetc_explain(text.data(), text.size(), kernel.c_str(),
+                              form.c_str(), &options.options, length, messages);
+      },
+      [](const char *bytes, size_t length) { return nb::str(bytes, length); });
 }
 
 /// A run that came to its end, for as long as somebody wants results of it.
