@@ -1,6 +1,7 @@
 # RUN: %python %s %facet %facet-sim %facet-opt %facet-lsp-server
 """The tools read files of strangers: position independent, closed after relocation, no
-memory that can be written and executed. And the build asks no network for anything."""
+memory that can be written and executed, stacks and containers checked. And the build asks
+no network for anything."""
 
 import json
 import pathlib
@@ -18,6 +19,10 @@ for tool in sys.argv[1:]:
     assert "PT_GNU_RELRO" in headers and not headers["PT_GNU_STACK"] & 1, (tool, headers)
     flags = [entry for entry in found["DynamicSection"] if entry["Type"] in ("FLAGS", "FLAGS_1", "BIND_NOW")]
     assert "NOW" in str(flags), (tool, flags)
+
+    # What a write past the end of an array on the stack or of a container ends in; sanitizers have their own.
+    undefined = subprocess.run(["llvm-nm", "-D", "--undefined-only", tool], capture_output=True, text=True, check=True).stdout
+    assert "__asan_init" in undefined or ("__stack_chk_fail" in undefined and "__glibcxx_assert_fail" in undefined), tool
 
 root = pathlib.Path(__file__).resolve().parents[2]
 files = [root / "CMakeLists.txt", *root.glob("cmake/**/*"), *(f for d in ("include", "lib", "tools", "test", "bench", "docs", "python") for f in root.glob(d + "/**/CMakeLists.txt"))]
