@@ -16,6 +16,7 @@
 #include "facet/Driver/CommandLine.h"
 #include "facet/Isa/Container.h"
 #include "facet/Pipelines/Engine.h"
+#include "facet/Sim/Origin.h"
 
 #include "llvm/Support/FileSystem.h"
 
@@ -174,6 +175,31 @@ static bool isUnproved(const sim::RunResult &outcome) {
 
 std::string EngineRoad::doubt() const {
   return isUnproved(outcome) ? outcome.findings.front().message : "";
+}
+
+std::vector<std::string> EngineRoad::origin(unsigned param,
+                                            int64_t element) const {
+  std::vector<std::string> lines;
+  if (!program)
+    return lines;
+  const HostParam &wanted = kernel.params[param];
+  int64_t byte = element * int64_t(bitWidth(wanted.type)) / 8;
+  // Results that need another pass over memory are made of many.
+  constexpr size_t most = 16;
+  for (auto [i, buffer] : llvm::enumerate(program->buffers)) {
+    if (buffer.space != Space::Hbm || buffer.name != wanted.name)
+      continue;
+    std::vector<sim::OriginStep> steps =
+        sim::originOf(*program, unsigned(i), byte);
+    for (const sim::OriginStep &step : ArrayRef(steps).take_front(most))
+      for (auto [n, line] :
+           llvm::enumerate(sim::describeOrigin(*program, step)))
+        lines.push_back((n ? "  " : "") + line);
+    if (steps.size() > most)
+      lines.push_back(std::to_string(steps.size() - most) +
+                      " instructions before");
+  }
+  return lines;
 }
 
 CallResult EngineRoad::call(const SizeValues &sizes, Arguments &arguments,

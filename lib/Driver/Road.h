@@ -69,6 +69,9 @@ public:
   /// The bound of the last program, in s, and its resource; 0 when not known.
   std::pair<double, llvm::StringRef> bound() const;
   double flops(const SizeValues &sizes) override;
+  /// The instructions that made an element of a result in the last call, the last first, a
+  /// line each and indented lines about it; none when they cannot be followed.
+  std::vector<std::string> origin(unsigned param, int64_t element) const;
   /// What could not be checked about the last call, or "".
   std::string doubt() const;
 

@@ -144,6 +144,13 @@ static SmallVector<int64_t> indexOf(int64_t flat, ArrayRef<int64_t> shape) {
   return index;
 }
 
+static int64_t positionOf(ArrayRef<int64_t> index, ArrayRef<int64_t> shape) {
+  int64_t flat = 0;
+  for (auto [at, extent] : llvm::zip_equal(index, shape))
+    flat = flat * extent + at;
+  return flat;
+}
+
 void Checker::compare(unsigned output, const Array &stored,
                       const Judged &judged, const Trial &trial,
                       Verdict &verdict) const {
@@ -185,12 +192,15 @@ std::string Checker::judgeResults(const Trial &trial, Arguments &stored,
     return "the judge refused a good call at " + describe(trial) + ": " +
            facet::describe(result, kernel);
   std::string text;
+  wrongElement.reset();
   for (unsigned i = 0; i < outputs.size(); ++i) {
     compare(i, *stored[outputs[i]], judged[i], trial, found[i]);
     if (!found[i].differ || !text.empty())
       continue;
     const Element &worst = found[i].worst;
     const HostParam &param = kernel.params[outputs[i]];
+    wrongElement = {outputs[i],
+                    positionOf(worst.index, stored[outputs[i]]->shape)};
     text = (Twine("'") + param.name + "' differs in " + Twine(found[i].differ) +
             " of " + Twine(found[i].judged) + " elements; the worst is " +
             shapeText(worst.index) + " at " + worst.where + ": found " +
@@ -363,6 +373,11 @@ void Checker::complain(unsigned road, Trial trial, std::string text) {
     trial = std::move(*less);
   RoadReport &report = reports[road];
   report.complaint = text;
+  // Once more, so that the road and the element are of this call.
+  wrongElement.reset();
+  if (examineAlone(road, trial) == text && wrongElement)
+    report.origin =
+        roads[road]->origin(wrongElement->first, wrongElement->second);
   report.again = again;
   if (!roads[road]->options.empty())
     report.again += " " + roads[road]->options;

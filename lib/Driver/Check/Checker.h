@@ -40,6 +40,8 @@ struct RoadReport {
   std::string complaint;   ///< about the smallest call that is wrong; or empty
   std::optional<Trial> smallest;
   std::string again; ///< the command that repeats it
+  /// Lines about what made the worst element, where the road knows.
+  std::vector<std::string> origin;
 };
 
 /// What check does beside the usual calls.
@@ -120,6 +122,8 @@ private:
   std::vector<std::vector<Verdict>> verdicts; ///< by road, by output
   std::vector<std::string> complaints; ///< that no road alone is at fault for
   std::vector<std::string> unbroken;   ///< promises no call was found to break
+  /// The worst element of the call judged last, when it was wrong: parameter, position.
+  std::optional<std::pair<unsigned, int64_t>> wrongElement;
   unsigned refusals = 0, turn = 0;
   Random random;
   TrialMaker maker;

@@ -56,6 +56,10 @@ void Checker::printText(llvm::raw_ostream &os) const {
       continue;
     os << "  " << (roads.size() > 1 ? road->name + ": " : "")
        << report.complaint << "\n    again: " << report.again << "\n";
+    if (!report.origin.empty())
+      os << "    made by, the last first:\n";
+    for (const std::string &line : report.origin)
+      os << "      " << line << "\n";
   }
   for (const std::string &complaint : complaints)
     os << "  " << complaint << "\n";
@@ -115,6 +119,11 @@ void Checker::printJson(llvm::json::OStream &out) const {
             out.attribute("complaint", report.complaint);
           out.attribute("impossible", report.impossible);
           out.attribute("name", road->name);
+          if (!report.origin.empty())
+            out.attributeArray("origin", [&, &report = report] {
+              for (const std::string &line : report.origin)
+                out.value(line);
+            });
           if (!report.reason.empty())
             out.attribute("reason", report.reason);
           if (report.smallest)

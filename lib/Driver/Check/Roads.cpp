@@ -208,6 +208,9 @@ public:
   bool hasPlacements() const override { return false; }
   Outcome call(const SizeValues &sizes, Arguments &arguments,
                Placement placement) override;
+  std::vector<std::string> origin(unsigned param, int64_t element) override {
+    return road.origin(param, element);
+  }
 
 private:
   kernel::FuncOp func;

@@ -37,6 +37,11 @@ public:
                        Placement placement) = 0;
   /// Whether where arguments lie means anything to it, so that a second call does.
   virtual bool hasPlacements() const { return true; }
+  /// Lines about what made element `element` of parameter `param` in the last call, or
+  /// none when this is not known.
+  virtual std::vector<std::string> origin(unsigned param, int64_t element) {
+    return {};
+  }
   /// Whether broken promises are to be tried on it: code that no other road calls.
   virtual bool isEntry() const { return true; }
 
