@@ -67,7 +67,7 @@ public:
 private:
   bool json, schedule, isFirst = true;
   llvm::raw_ostream &os;
-  std::vector<llvm::json::Value> all;
+  llvm::json::Array all;
 };
 
 } // namespace

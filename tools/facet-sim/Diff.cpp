@@ -40,11 +40,16 @@ static std::vector<Edit> diffLines(const Lines &a, const Lines &b) {
   int limit = std::min(n + m, maxDistance);
   std::vector<int> furthest(size_t(2 * limit) + 3, 0);
   std::vector<std::vector<int>> history;
+  // Where a diagonal lies in them.
+  auto at = [limit](int diagonal) {
+    int index = diagonal + limit + 1;
+    return size_t(index);
+  };
   int found = -1;
   for (int d = 0; d <= limit && found < 0; ++d) {
     history.push_back(furthest);
     for (int k = -d; k <= d; k += 2) {
-      int *v = &furthest[size_t(k + limit + 1)];
+      int *v = &furthest[at(k)];
       int x = k == -d || (k != d && v[-1] < v[1]) ? v[1] : v[-1] + 1;
       int y = x - k;
       while (x < n && y < m && a[size_t(x)] == b[size_t(y)])
@@ -68,11 +73,10 @@ static std::vector<Edit> diffLines(const Lines &a, const Lines &b) {
   for (int d = found; d >= 0; --d) {
     const std::vector<int> &past = history[size_t(d)];
     int k = x - y;
-    const int *v = &past[size_t(k + limit + 1)];
+    const int *v = &past[at(k)];
     bool down = k == -d || (k != d && v[-1] < v[1]);
     int before = down ? k + 1 : k - 1;
-    int px = d == 0 ? 0 : past[size_t(before + limit + 1)],
-        py = d == 0 ? 0 : px - before;
+    int px = d == 0 ? 0 : past[at(before)], py = d == 0 ? 0 : px - before;
     while (x > px && y > py)
       edits.push_back({' ', a[size_t(--x)]}), --y;
     if (d == 0)

@@ -39,7 +39,7 @@ public:
       : frame(frame), walk(frame, stage.contraction, stage.plan.getDot()),
         panels(walk, stage.plan, operands.columnSums, stage.shiftsA),
         tiles(walk, stage, std::move(partial)), plan(stage.plan),
-        operands(std::move(operands)), packedB(packedB) {
+        operands(operands), packedB(packedB) {
     if (stage.constant)
       regions = stage.constant->regions;
   }

@@ -21,7 +21,6 @@
 using namespace facet;
 using namespace facet::cpu;
 using namespace mlir;
-using kernel::StructuredOpInterface;
 
 Tiles::Tiles(Walk &walk, const ContractionStage &stage,
              std::optional<Storage> partial)

@@ -16,7 +16,6 @@
 using namespace mlir;
 using namespace facet;
 using namespace facet::engine;
-using kernel::StructuredOpInterface;
 
 void AttentionStage::product(Value sumsTile, const Tile &rows,
                              const BlockKind &kind, const Linear &start) {

@@ -19,10 +19,10 @@
 #include "../Summary.h"
 #include "facet/Target/Judge.h"
 
+#include "llvm/ADT/bit.h"
 #include "llvm/Support/Process.h"
 
 #include <cmath>
-#include <cstring>
 
 using namespace mlir;
 using namespace facet;
@@ -224,8 +224,9 @@ static std::string firstDifference(const HostKernel &kernel,
       for (int64_t i = 0, count = array.count(); i < count; ++i) {
         double x = elementAsDouble(array, i),
                y = elementAsDouble(*right[output], i);
-        bool isSame =
-            std::isnan(x) ? std::isnan(y) : std::memcmp(&x, &y, sizeof(x)) == 0;
+        bool isSame = std::isnan(x) ? std::isnan(y)
+                                    : llvm::bit_cast<uint64_t>(x) ==
+                                          llvm::bit_cast<uint64_t>(y);
         if (!isSame)
           return "'" + kernel.params[output].name + "' at " +
                  shapeText(indexOf(i, array.shape)) + ": " +

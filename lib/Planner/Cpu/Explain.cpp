@@ -295,7 +295,8 @@ double Explainer::laneCycles(StructuredOpInterface op, Form form) {
         isa<math::MathDialect>(inner.getDialect()))
       perPoint += functionOperations;
   // A load for each input and a store are not free either.
-  double lanes = form == Form::Lanes ? double(machine.cpu.vectorBytes / 4) : 1;
+  int64_t lanesOfF32 = machine.cpu.vectorBytes / 4;
+  double lanes = form == Form::Lanes ? double(lanesOfF32) : 1;
   double memory =
       double(op.getInputs().size()) / double(machine.cpu.loadPorts) + 1;
   return points(op) *

@@ -324,8 +324,9 @@ void Model::countCopies(Type type) {
        {std::pair(int64_t(0), onScalar), std::pair(onScalar, blockTiles)})
     for (int64_t i = first; i < last; i += together) {
       int64_t end = std::min(i + together, last);
+      int64_t firstRow = i / perRow, lastRow = (end - 1) / perRow;
       (plan.getGpsimdStores() && first == onScalar ? byGpsimd : transfers) +=
-          double((end - 1) / perRow - i / perRow + 1);
+          double(lastRow - firstRow + 1);
       ++groups;
     }
   Move store =

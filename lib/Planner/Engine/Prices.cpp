@@ -100,8 +100,8 @@ Move Prices::price(QueueKind queue, Opcode opcode, const Access &dst,
   // Rows of the first engine, which has the most.
   uint64_t group = uint64_t(machine.dma.partitionsPerEngine);
   uint64_t round = group * uint64_t(machine.dma.engines);
-  double rows =
-      double(cost.rows / round * group + std::min(group, cost.rows % round));
+  uint64_t rounds = cost.rows / round;
+  double rows = double(rounds * group + std::min(group, cost.rows % round));
   double packets =
       double(cost.row.full) *
           ns(timing.packetNext(cost.row.fullBytes, cost.ratePercent)) +

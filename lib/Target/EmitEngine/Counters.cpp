@@ -169,7 +169,8 @@ FailureOr<Row> Counters::takeRow(Ring &ring, int64_t perRound) {
     row.base = std::max(row.base, s.value);
   for (const Semaphore &s : own)
     row.missing.push_back(row.base - s.value);
-  if (llvm::all_equal(own.size() ? ArrayRef(row.missing) : ArrayRef<int64_t>()))
+  if (llvm::all_equal(own.empty() ? ArrayRef<int64_t>()
+                                  : ArrayRef(row.missing)))
     row.missing.clear();
   for (auto [slot, s] : llvm::enumerate(own)) {
     s.value = row.base + perRound * ring.fillsOf(slot, ring.rounds);

@@ -248,7 +248,7 @@ static LLVM::LLVMFuncOp emitDetect(ImplicitLocOpBuilder &b) {
   words[Leaf7SubEax] = probe.onlyIf(has71, probe.cpuid(7, 1)[0]);
   words[ExtendedEcx] = probe.onlyIf(probe.atLeast(lastExtended, 0x80000001),
                                     probe.cpuid(0x80000001, 0)[2]);
-  Value saved = probe.xcr0(probe.bit(leaf1[2], /*OSXSAVE=*/27));
+  Value saved = probe.xcr0(probe.bit(leaf1[2], /*bit=*/27)); // OSXSAVE
 
   Value found = probe.i32(askedBit);
   for (const Level &candidate : levels()) {
