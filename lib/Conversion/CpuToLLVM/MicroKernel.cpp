@@ -96,6 +96,8 @@ DotTypes MicroKernelLowering::types() {
   case Dot::U8S8:
   case Dot::S8U8:
     return {i32, VectorType::get({4 * lanes}, b.getI8Type()), 4};
+  default: // of tiles, which the verifier refuses
+    break;
   }
   llvm_unreachable("all dots are listed");
 }
@@ -146,6 +148,8 @@ Value MicroKernelLowering::multiplyAdd(Value a, Value bVector, Value sum) {
     return arith::AddIOp::create(b, sum,
                                  intrinsic(name, type, {pairs, bVector}));
   }
+  default:
+    break;
   }
   llvm_unreachable("all dots are listed");
 }

@@ -125,5 +125,7 @@ LogicalResult facet::convertKernelToCpu(kernel::FuncOp kernel,
   for (LayoutAttr layout : plan.getLayouts())
     if (failed(emitPackFunctions(kernel, functions, layout)))
       return failure();
+  if (failed(lowerTileKernels(module, features)))
+    return failure();
   return lowerMicroKernels(module, features);
 }

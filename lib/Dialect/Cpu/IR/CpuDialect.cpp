@@ -31,6 +31,7 @@ static Type accumulatorType(MLIRContext *context, Dot dot) {
   switch (dot) {
   case Dot::F32:
   case Dot::BF16:
+  case Dot::TileBF16:
     return Float32Type::get(context);
   case Dot::F64:
     return Float64Type::get(context);
@@ -38,12 +39,29 @@ static Type accumulatorType(MLIRContext *context, Dot dot) {
   case Dot::U8S8:
   case Dot::S8U8:
   case Dot::I16:
+  case Dot::TileU8S8:
+  case Dot::TileS8U8:
+  case Dot::TileS8S8:
+  case Dot::TileU8U8:
     return IntegerType::get(context, 32);
   }
   llvm_unreachable("all dots are listed");
 }
 
+LogicalResult TileKernelOp::verify() {
+  if (!isTile(getDot()))
+    return emitOpError("multiplies ")
+           << stringifyDot(getDot())
+           << " in tile registers; it takes tile_bf16 "
+           << "and the tile_ kinds of bytes";
+  return success();
+}
+
 LogicalResult MicroKernelOp::verify() {
+  if (isTile(getDot()))
+    return emitOpError("multiplies ")
+           << stringifyDot(getDot()) << " in vector registers; that is what "
+           << "cpu.tile_kernel is for";
   uint64_t count = getRows() * getVectors();
   if (getInits().size() != count || getResults().size() != count)
     return emitOpError("has ")

@@ -44,6 +44,13 @@ LogicalResult ContractionAttr::verify(EmitError emitError, int64_t rows,
     return emitError() << "column_block = " << columnBlock
                        << " is no multiple of the tile's " << vectors * lanes
                        << " columns";
+  if (isTile(dot) && (rows != tilesAcross * tileRows || vectors > tilesAcross ||
+                      lanes != tileWords))
+    return emitError() << "dot = " << stringifyDot(dot) << " takes blocks of "
+                       << tilesAcross * tileRows << " rows by 1 or "
+                       << tilesAcross << " vectors of " << tileWords
+                       << " elements, not " << rows << " by " << vectors
+                       << " of " << lanes;
   Pack needed = constant ? Pack::A : Pack::AB;
   if (MicroKernelOp::groupSize(dot) > 1 && pack != needed)
     return emitError() << "pack = " << stringifyPack(pack)
@@ -55,10 +62,10 @@ LogicalResult ContractionAttr::verify(EmitError emitError, int64_t rows,
                        << ", but b is read from its packed array";
   if (prefetch < 0)
     return emitError() << "prefetch = " << prefetch << " is negative";
-  if (depthBlock < 0 || depthBlock % MicroKernelOp::groupSize(dot) != 0)
+  int64_t step = MicroKernelOp::groupSize(dot) * groupsPerStep(dot);
+  if (depthBlock < 0 || depthBlock % step != 0)
     return emitError() << "depth_block = " << depthBlock
-                       << " is no multiple of the "
-                       << MicroKernelOp::groupSize(dot)
+                       << " is no multiple of the " << step
                        << " elements of a dot product";
   if (grain < 0 || (split == Split::None) != (grain == 0))
     return emitError() << "grain = " << grain
