@@ -125,6 +125,7 @@ enum {
   FACET_LEVEL_X86_64_V4 = 4,
   FACET_LEVEL_ZNVER4 = 5, /**< x86-64-v4 with AVX512_VNNI and AVX512_BF16 */
   FACET_LEVEL_X86_64_V3_VNNI = 6, /**< x86-64-v3 with AVX_VNNI, below x86-64-v4 */
+  FACET_LEVEL_SAPPHIRERAPIDS = 7, /**< znver4 with AMX_TILE, AMX_BF16 and AMX_INT8 */
   FACET_LEVEL_AARCH64 = 8 /**< any AArch64: NEON */
 };
 

@@ -6,8 +6,8 @@
  * who have threads already find adapters in facet/Runtime/. This library alone
  * reads the environment:
  *
- *   FACET_MAX_ISA   x86-64-v2, x86-64-v3, x86-64-v4 or znver4: the highest level to use.
- *                   Any other text makes every call fail with FACET_E_EXEC.
+ *   FACET_MAX_ISA   x86-64-v2, x86-64-v3, x86-64-v4, znver4 or sapphirerapids: the
+ *                   highest level to use. Any other text makes every call fail with FACET_E_EXEC.
  *   FACET_CHECK     1: check alignment and overlap at every call (FACET_CHECK).
  *===----------------------------------------------------------------------===*/
 

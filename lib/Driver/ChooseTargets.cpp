@@ -19,9 +19,24 @@
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
 
+#if defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
 using namespace mlir;
 using namespace facet;
 using namespace facet::options;
+
+/// Asks Linux to save tile registers, for the code that this process runs itself.
+static bool requestTileRegisters() {
+#if defined(__linux__) && defined(__x86_64__)
+  constexpr long requestPermission = 0x1023, tileData = 18; // asm/prctl.h
+  return syscall(SYS_arch_prctl, requestPermission, tileData) == 0;
+#else
+  return false;
+#endif
+}
 
 /// The feature of `level` that this machine lacks; empty: it has them all.
 static StringRef missingHere(const Level &level) {
@@ -29,6 +44,10 @@ static StringRef missingHere(const Level &level) {
   for (StringRef feature : featuresOf(level))
     if (!present.lookup(feature))
       return feature;
+  static const bool hasTiles =
+      present.lookup("amx-tile") && requestTileRegisters();
+  if (level.dots == LevelDots::Tiles && !hasTiles)
+    return "the system's permission for amx-tile";
   return "";
 }
 
@@ -68,6 +87,14 @@ std::optional<Machine> facet::nativeMachine(Diagnostics &diagnostics) {
   std::optional<Machine> nearest;
   if (!findMachine(cpu).empty())
     nearest = loadMachine(cpu, diagnostics);
+  const Level *fileLevel =
+      nearest ? findLevel(int32_t(nearest->cpu.level)) : nullptr;
+  if (fileLevel && fileLevel->dots == LevelDots::Tiles &&
+      fileLevel->includes == level->level->number) {
+    // The same CPU without its tile registers.
+    nearest->cpu.level = level->level->number;
+    nearest->cpu.tileMatrix = false;
+  }
   if (!nearest || nearest->cpu.level != level->level->number)
     nearest = loadMachine(level->machine, diagnostics);
   if (!nearest)
@@ -165,11 +192,22 @@ TargetList facet::chooseTargets(Invocation &invocation, StringRef triple) {
   std::optional<StringRef> names = invocation.line.value(OPT_target);
   if (!names) {
     TargetList ladder = ladderOf(archOf(triple));
+    llvm::erase_if(ladder, [](const TargetRef &target) {
+      return target->level->dots == LevelDots::Tiles;
+    });
     return ladder.empty() ? TargetList{findTarget("reference")} : ladder;
   }
   TargetList list = parseTargets(*names, invocation.diagnostics);
   for (const TargetRef &target : list)
-    if (target->level && target->level->arch != archOf(triple)) {
+    if (target->level && target->level->dots == LevelDots::Tiles &&
+        !llvm::Triple(triple).isOSLinux()) {
+      invocation.diagnostics.error(
+          {}, "target '" + target->name +
+                  "' asks Linux whether it saves tile registers, and the code "
+                  "is to run on '" +
+                  triple + "'");
+      return {};
+    } else if (target->level && target->level->arch != archOf(triple)) {
       invocation.diagnostics.error(
           {}, "target '" + target->name + "' is for " + target->level->arch +
                   ", and the code is to run on '" + triple + "'");
@@ -203,7 +241,7 @@ void facet::dropIdleLevels(TargetList &ladder, ModuleOp module) {
   llvm::erase_if(ladder, [&](const TargetRef &target) {
     LevelDots dots = target->level ? target->level->dots : LevelDots::None;
     return (dots == LevelDots::Bytes && !bytes) ||
-           (dots == LevelDots::All && !narrow);
+           (dots >= LevelDots::All && !narrow);
   });
 }
 

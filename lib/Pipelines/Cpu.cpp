@@ -29,6 +29,7 @@ static CpuFeatures featuresOf(const Machine &machine) {
   features.fma = machine.cpu.fma;
   features.bf16Dot = machine.cpu.bf16Dot;
   features.i8Dot = machine.cpu.i8Dot;
+  features.tileMatrix = machine.cpu.tileMatrix;
   return features;
 }
 
@@ -111,6 +112,7 @@ std::optional<Target> facet::targetOnMachine(Machine machine,
   needs(machine.cpu.bf16Dot, "bf16_dot", has("avx512bf16"));
   needs(machine.cpu.i8Dot, "i8_dot",
         has("avx512vnni") || (has("avxvnni") && bytes <= 32));
+  needs(machine.cpu.tileMatrix, "tile_matrix", has("amx-tile"));
   if (diagnostics.hasErrors())
     return std::nullopt;
 
@@ -145,6 +147,11 @@ Target facet::x86V4Target() {
 Target facet::zen4Target() {
   return levelTarget(FACET_LEVEL_ZNVER4,
                      "AVX-512 with dot products of bf16 and i8");
+}
+
+Target facet::sapphireRapidsTarget() {
+  return levelTarget(FACET_LEVEL_SAPPHIRERAPIDS,
+                     "the same with tile registers (AMX)");
 }
 
 Target facet::aarch64Target() {

@@ -11,8 +11,9 @@ using namespace facet;
 
 llvm::ArrayRef<Target> facet::targets() {
   static const Target all[] = {
-      referenceTarget(), x86V2Target(), x86V3Target(),   x86V3VnniTarget(),
-      x86V4Target(),     zen4Target(),  aarch64Target(),
+      referenceTarget(),      x86V2Target(),   x86V3Target(),
+      x86V3VnniTarget(),      x86V4Target(),   zen4Target(),
+      sapphireRapidsTarget(), aarch64Target(),
   };
   return all;
 }

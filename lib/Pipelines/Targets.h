@@ -16,6 +16,7 @@ Target x86V3Target();
 Target x86V3VnniTarget();
 Target x86V4Target();
 Target zen4Target();
+Target sapphireRapidsTarget();
 Target aarch64Target();
 
 } // namespace facet

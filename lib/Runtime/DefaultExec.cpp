@@ -23,6 +23,10 @@
 #include <cstring>
 #include <new>
 #include <pthread.h>
+#if defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 namespace {
 
@@ -41,6 +45,18 @@ const int hooked = pthread_atfork(nullptr, nullptr, noteFork);
 
 int parallelFor(void *ctx, int64_t n, int (*task)(void *, int64_t), void *data);
 void *reserve(void *ctx, size_t bytes);
+
+/// Linux saves tile registers for processes that have asked for them. At load: an object
+/// looks once, at its first call. A refusal leaves kernels at the level below.
+bool requestTileRegisters() {
+#if defined(__linux__) && defined(__x86_64__)
+  constexpr long requestPermission = 0x1023, tileData = 18; // asm/prctl.h
+  return syscall(SYS_arch_prctl, requestPermission, tileData) == 0;
+#else
+  return false;
+#endif
+}
+[[maybe_unused]] const bool hasTileRegisters = requestTileRegisters();
 
 struct ThreadState {
   facet_exec exec = FACET_EXEC_INIT;
@@ -80,6 +96,8 @@ struct ThreadState {
       return FACET_LEVEL_X86_64_V4;
     if (!std::strcmp(text, "znver4"))
       return FACET_LEVEL_ZNVER4;
+    if (!std::strcmp(text, "sapphirerapids"))
+      return FACET_LEVEL_SAPPHIRERAPIDS;
     if (!std::strcmp(text, "aarch64"))
       return FACET_LEVEL_AARCH64;
     return -1;

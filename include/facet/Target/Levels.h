@@ -20,7 +20,7 @@
 namespace facet {
 
 /// Whose dot products a level adds, and nothing else.
-enum class LevelDots { None, Bytes, All };
+enum class LevelDots { None, Bytes, All, Tiles };
 
 struct Level {
   /// FACET_LEVEL_* of facet/abi.h, which machine files state as `cpu.level`.
@@ -38,7 +38,7 @@ struct Level {
   /// The number of that level; 0: none.
   int32_t includes = 0;
   /// An object that is made without a list of levels has one with dot products alone
-  /// only for kernels that multiply such types.
+  /// only for kernels that multiply such types, and none with tile registers.
   LevelDots dots = LevelDots::None;
 };
 

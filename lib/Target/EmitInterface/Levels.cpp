@@ -13,7 +13,9 @@
 //
 // Threads that ask at once find the same, so a plain atomic word is enough: no
 // lock, no constructor that runs at load, no symbol from outside. An instruction
-// set counts only if the system saves its registers, which XGETBV says.
+// set counts only if the system saves its registers, which XGETBV says. Tile registers
+// Linux saves for processes that have asked for them; an object looks whether this one
+// has, and leaves the asking, which changes the process, to others.
 //
 // A switch on the number rather than a stored pointer: max_level may differ from
 // call to call, and a position-independent object needs no relocation for it.
@@ -53,6 +55,9 @@ ArrayRef<Level> facet::levels() {
       {FACET_LEVEL_ZNVER4, "znver4", "x86_64", "x86-64", "x86-64-v4",
        "+avx512vnni,+avx512bf16", "avx512vnni,avx512bf16",
        FACET_LEVEL_X86_64_V4, LevelDots::All},
+      {FACET_LEVEL_SAPPHIRERAPIDS, "sapphirerapids", "x86_64", "x86-64",
+       "x86-64-v4", "+avx512vnni,+avx512bf16,+amx-tile,+amx-bf16,+amx-int8",
+       "amx-tile,amx-bf16,amx-int8", FACET_LEVEL_ZNVER4, LevelDots::Tiles},
       {FACET_LEVEL_AARCH64, "aarch64", "aarch64", "generic", "generic", "",
        "neon"},
   };
@@ -80,10 +85,20 @@ SmallVector<StringRef> facet::featuresOf(const Level &level) {
 namespace {
 
 /// The words of CPUID that tell features.
-enum Word { Leaf1Ecx, Leaf7Ebx, Leaf7Ecx, Leaf7SubEax, ExtendedEcx, NumWords };
+enum Word {
+  Leaf1Ecx,
+  Leaf7Ebx,
+  Leaf7Ecx,
+  Leaf7Edx,
+  Leaf7SubEax,
+  ExtendedEcx,
+  NumWords
+};
 
 /// Which registers the system must save: bits of XCR0.
-enum State : int32_t { None = 0, Ymm = 0x6, Zmm = 0xe6 };
+enum State : int32_t { None = 0, Ymm = 0x6, Zmm = 0xe6, Tiles = 0x60000 };
+/// Of Tiles, what Linux saves for processes that have asked for it.
+static constexpr int32_t tileData = 1 << 18;
 
 struct FeatureBit {
   StringLiteral name;
@@ -107,7 +122,8 @@ static constexpr FeatureBit featureBits[] = {
     {"avx512bw", Leaf7Ebx, 30, Zmm},     {"avx512vl", Leaf7Ebx, 31, Zmm},
     {"avx512vnni", Leaf7Ecx, 11, Zmm},   {"avxvnni", Leaf7SubEax, 4, Ymm},
     {"avx512bf16", Leaf7SubEax, 5, Zmm}, {"sahf", ExtendedEcx, 0, None},
-    {"lzcnt", ExtendedEcx, 5, None},
+    {"lzcnt", ExtendedEcx, 5, None},     {"amx-bf16", Leaf7Edx, 22, Tiles},
+    {"amx-tile", Leaf7Edx, 24, Tiles},   {"amx-int8", Leaf7Edx, 25, Tiles},
 };
 
 /// What a level stands for, as bits that must be set.
@@ -184,6 +200,40 @@ public:
     b.setInsertionPointToStart(after);
     return after->getArgument(0);
   }
+  /// The low half of the state that Linux saves for this process, where it is to be
+  /// asked: arch_prctl(ARCH_GET_XCOMP_PERM), which changes nothing.
+  Value permitted(Value isAsked) {
+    Block *from = b.getInsertionBlock();
+    Region *region = from->getParent();
+    Block *ask = b.createBlock(region, region->end());
+    Block *after =
+        b.createBlock(region, region->end(), {b.getI32Type()}, {b.getLoc()});
+    b.setInsertionPointToStart(from);
+    Type i64 = b.getI64Type();
+    auto constant = [&](int64_t value) {
+      return arith::ConstantOp::create(b, b.getI64IntegerAttr(value));
+    };
+    auto pointer = LLVM::LLVMPointerType::get(b.getContext());
+    Value mask = LLVM::AllocaOp::create(b, pointer, i64, constant(1));
+    b.setInsertionPointToEnd(from);
+    cf::CondBranchOp::create(b, isAsked, ask, ValueRange{}, after,
+                             ValueRange{i32(0)});
+    b.setInsertionPointToStart(ask);
+    LLVM::StoreOp::create(b, constant(0), mask);
+    constexpr int64_t archPrctl = 158, getPermission = 0x1022;
+    LLVM::InlineAsmOp::create(
+        b, i64, ValueRange{constant(archPrctl), constant(getPermission), mask},
+        "syscall",
+        "={ax},{ax},{di},{si},~{rcx},~{r11},~{memory},"
+        "~{dirflag},~{fpsr},~{flags}",
+        /*has_side_effects=*/true, /*is_align_stack=*/false,
+        LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr{},
+        ArrayAttr{});
+    Value low = LLVM::LoadOp::create(b, b.getI32Type(), mask);
+    cf::BranchOp::create(b, after, ValueRange{low});
+    b.setInsertionPointToStart(after);
+    return after->getArgument(0);
+  }
 
 private:
   SmallVector<Value> assembly(LLVM::LLVMStructType type, ArrayRef<Value> inputs,
@@ -228,8 +278,10 @@ static int32_t bitOf(const Level &level) {
   return int32_t(2u << placeOf(level));
 }
 
-/// int32_t facet.detect(void): the levels that this CPU has, and askedBit.
-static LLVM::LLVMFuncOp emitDetect(ImplicitLocOpBuilder &b) {
+/// int32_t facet.detect(void): the levels that this CPU has, and askedBit. Levels with
+/// tile registers are looked for where the object has one.
+static LLVM::LLVMFuncOp emitDetect(ImplicitLocOpBuilder &b,
+                                   const InterfaceOptions &options) {
   OpBuilder::InsertionGuard guard(b);
   LLVM::LLVMFuncOp function =
       openFunction(b, "facet.detect", {}, /*isHot=*/false);
@@ -245,6 +297,7 @@ static LLVM::LLVMFuncOp emitDetect(ImplicitLocOpBuilder &b) {
   words[Leaf1Ecx] = leaf1[2];
   words[Leaf7Ebx] = probe.onlyIf(has7, leaf7[1]);
   words[Leaf7Ecx] = probe.onlyIf(has7, leaf7[2]);
+  words[Leaf7Edx] = probe.onlyIf(has7, leaf7[3]);
   words[Leaf7SubEax] = probe.onlyIf(has71, probe.cpuid(7, 1)[0]);
   words[ExtendedEcx] = probe.onlyIf(probe.atLeast(lastExtended, 0x80000001),
                                     probe.cpuid(0x80000001, 0)[2]);
@@ -252,7 +305,9 @@ static LLVM::LLVMFuncOp emitDetect(ImplicitLocOpBuilder &b) {
 
   Value found = probe.i32(askedBit);
   for (const Level &candidate : levels()) {
-    if (candidate.arch != "x86_64")
+    bool hasTiles = candidate.dots == LevelDots::Tiles;
+    if (candidate.arch != "x86_64" ||
+        (hasTiles && !llvm::is_contained(options.levels, candidate.number)))
       continue;
     Mask mask = maskOf(candidate);
     Value has;
@@ -264,6 +319,8 @@ static LLVM::LLVMFuncOp emitDetect(ImplicitLocOpBuilder &b) {
         require(probe.has(word, bits));
     if (mask.state)
       require(probe.has(saved, mask.state));
+    if (hasTiles)
+      require(probe.has(probe.permitted(has), tileData));
     Value bit = probe.onlyIf(has, probe.i32(bitOf(candidate)));
     found = arith::OrIOp::create(b, found, bit);
   }
@@ -329,7 +386,7 @@ static LLVM::LLVMFuncOp emitChoice(Constants &constants, Location loc,
     return emitBaseline(b, name, options);
   LLVM::GlobalOp::create(b, i32, /*isConstant=*/false, LLVM::Linkage::Internal,
                          wordName, b.getI32IntegerAttr(0), /*alignment=*/4);
-  LLVM::LLVMFuncOp detect = emitDetect(b);
+  LLVM::LLVMFuncOp detect = emitDetect(b, options);
   LLVM::LLVMFuncOp function = openFunction(b, name, {i32}, /*isHot=*/true);
   Block *entry = b.getInsertionBlock();
   Block *ask = b.createBlock(&function.getBody(), function.end());
