@@ -50,13 +50,15 @@ PackedArray::PackedArray(const Contraction &c, LayoutAttr layout)
   dims.push_back(extentOf(op, c.n.back(), layout.getLanes()));
   std::vector<Workspace::Extent> columns = dims;
   int64_t group = MicroKernelOp::groupSize(layout.getDot());
+  std::vector<Workspace::Extent> words;
   for (unsigned i : c.k) {
     Workspace::Extent steps = extentOf(op, i, i == c.k.back() ? group : 1);
-    dims.push_back([=](Frame &f) {
+    words.push_back([=](Frame &f) {
       Num count = steps(f);
       return i == c.k.back() ? loops::quotient(count, group) : count;
     });
   }
+  appendDepth(dims, std::move(words), groupsPerStep(layout.getDot()));
   Type word = loops::elementType(reduce.getResult(0));
   arrays.add(word, std::move(dims));
   if (hasSums)

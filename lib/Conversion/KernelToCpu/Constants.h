@@ -20,6 +20,11 @@ struct PackedArray {
   bool hasSums;
 };
 
+/// Appends the extents of k in words to those of a panel. Where a step of the kernel takes
+/// `unit` of them, all of k is one extent, of whole steps.
+void appendDepth(std::vector<loops::Workspace::Extent> &dims,
+                 std::vector<loops::Workspace::Extent> words, int64_t unit);
+
 /// Emits NAME.pack.W(sizes..., W, strides..., target), which writes the packed array of
 /// the argument `layout` is for, NAME.pack.W.bytes(sizes...) -> i64, -1 when it is more
 /// than 63 bits hold, and NAME.pack.W.layout() -> i32. Sizes that are none of W's may be

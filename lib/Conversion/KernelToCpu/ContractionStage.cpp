@@ -109,7 +109,7 @@ void StageEmitter::emit(Part m, Part n) {
     walk.forEach(llvm::ArrayRef(c.n).drop_back(), [&] {
       if (!packedB.empty()) {
         operands.constant = region(packedB[0]);
-        operands.constantDepth = walk.depth();
+        operands.constantDepth = walk.panelDepth();
         if (packedB.size() > 1)
           operands.columnSums = region(packedB[1]);
       }
@@ -153,6 +153,8 @@ void CpuForm::emitTask(ContractionStage &stage, Value task, Num from, Num size,
     operands.bPanel = panel(stage.bSlot);
   if (stage.columnSumsSlot)
     operands.columnSums = panel(*stage.columnSumsSlot);
+  if (stage.sumsSlot)
+    operands.sums = panel(*stage.sumsSlot);
   if (stage.partialSlot) {
     partial = placed[*stage.partialSlot];
     if (stage.plan.getSplit() == Split::N)

@@ -30,6 +30,8 @@ struct ContractionStage {
   /// Where sums rest between blocks of k, when not in the result.
   std::optional<unsigned> partialSlot;
   std::optional<unsigned> columnSumsSlot; // where a is packed shifted
+  /// The sums of one block, on their way to and from tile registers.
+  std::optional<unsigned> sumsSlot;
 };
 
 /// Computes a kernel as one variant of its plan says.

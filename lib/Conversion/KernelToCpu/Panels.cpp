@@ -36,7 +36,7 @@ Value Panels::product(llvm::ArrayRef<Value> factors, LanePoint &point) {
 /// Operands as the dot product takes them, in words of 32 bits: the low ones hold the
 /// operand.
 Value Panels::narrow(Num value) {
-  if (dot == Dot::BF16) // holds it exactly
+  if (dot == Dot::BF16 || dot == Dot::TileBF16) // holds it exactly
     return bitcast(value, b.getI32Type()) >> 16;
   return value & ((int64_t(1) << (32 / group)) - 1);
 }
@@ -77,6 +77,22 @@ void Panels::packVector(Value panel, Num width, Num first, Num jc, Value mask,
   Num place = walk.linearK() * width + v * lanes;
   LLVM::StoreOp::create(b, value.get(), walk.pointer(panel, place),
                         lanes * walk.element.getIntOrFloatBitWidth() / 8);
+}
+
+/// Zeros behind the last k of `vectors` vectors of columns, to the end of the step.
+void Panels::clearDepth(Value panel, Num width, int64_t vectors) {
+  Num depth = walk.depth(), end = walk.panelDepth();
+  if (std::optional<int64_t> words = known(depth);
+      words && *words % walk.depthUnit == 0)
+    return;
+  auto type = VectorType::get({lanes}, b.getI32Type());
+  Value zero = loops::constant(b, type, int64_t(0));
+  loops::forLoop(b, end - depth, [&](Value k) {
+    Num row = (depth + frame.num(k)) * width;
+    for (int64_t v = 0; v < vectors; ++v)
+      LLVM::StoreOp::create(b, zero, walk.pointer(panel, row + v * lanes),
+                            lanes * 4);
+  });
 }
 
 /// One panel of b: for every k, the columns from jc + jr on.
@@ -133,8 +149,9 @@ void Panels::sumColumns(Value panel, Num width, Num jr, int64_t vectors) {
 void Panels::packB(Value target, Num jc, Num columns) {
   Num width = frame.i64(plan.getColumns());
   walk.forBlocks(columns, plan.getColumns(), [&](Num jr, Num) {
-    Value panel = walk.pointer(target, jr * walk.depth());
+    Value panel = walk.pointer(target, jr * walk.panelDepth());
     packPanelB(jc, jr, columns, panel);
+    clearDepth(panel, width, plan.getVectors());
     if (columnSums)
       sumColumns(panel, width, jr, plan.getVectors());
   });
@@ -145,7 +162,7 @@ void Panels::packExactly(Value target) {
   Num none = frame.i64(0);
   walk.forBlocks(columns, plan.getColumns(), [&](Num jr, Num count) {
     Num width = loops::quotient(count + (lanes - 1), lanes) * lanes;
-    Value panel = walk.pointer(target, jr * walk.depth());
+    Value panel = walk.pointer(target, jr * walk.panelDepth());
     auto vector = [&](Num v, bool partial) {
       Num within = v * lanes, first = jr + within;
       Value mask = partial ? maskBelow(b, columns - first, lanes) : Value();
@@ -153,6 +170,7 @@ void Panels::packExactly(Value target) {
       walk.forGroups([&](Value exist) {
         packVector(at, width, first, none, mask, 0, exist);
       });
+      clearDepth(at, width, 1);
       if (columnSums)
         sumColumns(at, width, first, 1);
     };
@@ -180,6 +198,36 @@ Value Panels::groupsOfA(Num value, Value mask) {
       b, VectorType::get({count / group}, b.getI32Type()), narrowed);
 }
 
+/// Row r is in panel r / MR, which holds MR rows (fewer at the end, but spaced alike).
+Panels::RowOfA Panels::rowOfA(Num row) {
+  Num panel = loops::quotient(row, plan.getRows());
+  return {panel * plan.getRows() * walk.panelDepth(),
+          row - panel * plan.getRows()};
+}
+
+/// Where a word along k of a row lies.
+Num Panels::placeInA(RowOfA row, Num word) {
+  int64_t unit = walk.depthUnit;
+  if (unit == 1)
+    return row.start + row.within + word * plan.getRows();
+  Num step = loops::quotient(word, unit);
+  return row.start + (step * plan.getRows() + row.within) * unit +
+         (word - step * unit);
+}
+
+/// Zeros behind the last k of a row, to the end of the step.
+void Panels::clearDepthOfA(Value target, RowOfA row) {
+  Num depth = walk.depth();
+  std::optional<int64_t> words = known(depth);
+  if (walk.depthUnit == 1 || (words && *words % walk.depthUnit == 0))
+    return;
+  Value zero = loops::constant(b, b.getI32Type(), int64_t(0));
+  loops::forLoop(b, walk.panelDepth() - depth, [&](Value k) {
+    LLVM::StoreOp::create(
+        b, zero, walk.pointer(target, placeInA(row, depth + frame.num(k))));
+  });
+}
+
 void Panels::packA(Value target, Num ic, Num rows) {
   unsigned k = c.k.back();
   auto outerK = llvm::ArrayRef(c.k).drop_back();
@@ -189,11 +237,7 @@ void Panels::packA(Value target, Num ic, Num rows) {
   walk.forBlocks(rows, 1, [&](Num r, Num) {
     if (m)
       walk.at[*m] = ic + r;
-    // Row r lies in block r / MR, which holds MR rows (fewer at the end, but spaced
-    // alike).
-    Num blockRow = loops::quotient(r, plan.getRows());
-    Num within = r - blockRow * plan.getRows();
-    Num start = blockRow * plan.getRows() * walk.depth() + within;
+    RowOfA row = rowOfA(r);
     walk.forEach(outerK, [&] {
       // `count` elements, of which the first `exist` (null: all) exist.
       auto elements = [&](Num base, int64_t count, Value exist) {
@@ -203,11 +247,17 @@ void Panels::packA(Value target, Num ic, Num rows) {
         Num value = frame.num(widen(b, product(c.a, point), count));
         if (group > 1)
           value = frame.num(groupsOfA(value, mask));
-        Num first = start + walk.linearK() * plan.getRows();
-        for (int64_t i = 0; i < count / group; ++i) {
-          Value one = vector::ExtractOp::create(b, value, i);
-          LLVM::StoreOp::create(
-              b, one, walk.pointer(target, first + i * plan.getRows()));
+        Num word = walk.linearK();
+        // Of a single k, a vector of words is a row of a tile.
+        if (count / group == walk.depthUnit && outerK.empty() &&
+            walk.depthUnit > 1) {
+          LLVM::StoreOp::create(b, value.get(),
+                                walk.pointer(target, placeInA(row, word)), 4);
+        } else {
+          for (int64_t i = 0; i < count / group; ++i)
+            LLVM::StoreOp::create(
+                b, vector::ExtractOp::create(b, value, i),
+                walk.pointer(target, placeInA(row, word + i)));
         }
         walk.at[k] = frame.i64(0);
       };
@@ -226,6 +276,7 @@ void Panels::packA(Value target, Num ic, Num rows) {
         loops::ifHolds(b, rest ? Value() : Value(inGroups < extent),
                        [&] { elements(inGroups, group, extent - inGroups); });
     });
+    clearDepthOfA(target, row);
     if (m)
       walk.at[*m] = frame.i64(0);
   });

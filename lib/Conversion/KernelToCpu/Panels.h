@@ -21,12 +21,14 @@ public:
   Panels(Walk &walk, ContractionAttr plan, mlir::Value columnSums,
          bool shiftsA = false);
 
-  /// Columns jc.. of b to `target`: [jr][k][NR], zeros behind the last column.
+  /// Columns jc.. of b to `target`: [jr][k][NR], zeros behind the last column, and
+  /// behind the last k where a step of the kernel is longer.
   void packB(mlir::Value target, Num jc, Num columns);
   /// All columns of b to `target`, the last panel as many whole vectors wide as it
   /// needs: a packed array.
   void packExactly(mlir::Value target);
-  /// Rows ic.. of a to `target`: [ir][k][MR]; rows behind the last are never read.
+  /// Rows ic.. of a to `target`: [ir][k][MR]; rows behind the last are never read. For
+  /// tile registers [ir][k / 16][MR][16], in words.
   void packA(mlir::Value target, Num ic, Num rows);
   /// The elements of `input`, read where they are. `outer` is its m or n.
   InPlace inPlace(unsigned input, std::optional<unsigned> outer);
@@ -38,11 +40,20 @@ private:
   void sumColumns(mlir::Value panel, Num width, Num jr, int64_t vectors);
   void packVector(mlir::Value panel, Num width, Num first, Num jc,
                   mlir::Value mask, int64_t v, mlir::Value exist);
+  void clearDepth(mlir::Value panel, Num width, int64_t vectors);
   void packPanelB(Num jc, Num jr, Num columns, mlir::Value panel);
   /// Turned.cpp: neighbours of b in memory are neighbours in k.
   bool isTurned();
   Num packTurned(Num column, mlir::Value panel, Num extent);
   mlir::Value groupsOfA(Num value, mlir::Value mask);
+  /// A row of a block of a: where its panel of MR rows starts, in words, and its place
+  /// among these.
+  struct RowOfA {
+    Num start, within;
+  };
+  RowOfA rowOfA(Num row);
+  Num placeInA(RowOfA row, Num word);
+  void clearDepthOfA(mlir::Value target, RowOfA row);
 
   Walk &walk;
   Frame &frame;

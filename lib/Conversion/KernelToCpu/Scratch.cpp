@@ -48,16 +48,33 @@ unsigned CpuForm::addPanel(ContractionStage &stage,
   if (stage.plan.getSplit() != Split::None)
     dims.push_back(eachThread);
   dims.push_back(blockOf(outer ? extentOf(op, *outer) : single, block, unit));
+  std::vector<loops::Workspace::Extent> words;
   for (unsigned i : k)
-    dims.push_back([=, extent = extentOf(op, i), isFirst = i == k.front(),
-                    isLast = i == k.back()](Frame &f) {
+    words.push_back([=, extent = extentOf(op, i), isFirst = i == k.front(),
+                     isLast = i == k.back()](Frame &f) {
       Num count = extent(f);
       if (isFirst && depth)
         count = loops::min(count, f.i64(depth));
       return isLast ? loops::quotient(count + (group - 1), group) : count;
     });
+  appendDepth(dims, std::move(words), groupsPerStep(stage.plan.getDot()));
   return workspace.add(loops::elementType(reduce.getResult(0)),
                        std::move(dims));
+}
+
+void cpu::appendDepth(std::vector<loops::Workspace::Extent> &dims,
+                      std::vector<loops::Workspace::Extent> words,
+                      int64_t unit) {
+  if (unit == 1 || words.empty()) {
+    llvm::append_range(dims, words);
+    return;
+  }
+  dims.push_back([=](Frame &f) {
+    Num product = f.i64(1);
+    for (const loops::Workspace::Extent &extent : words)
+      product = product * extent(f);
+    return loops::quotient(product + (unit - 1), unit) * unit;
+  });
 }
 
 void CpuForm::addPanels(ContractionStage &stage) {
@@ -77,6 +94,15 @@ void CpuForm::addPanels(ContractionStage &stage) {
       iterator = c.m.back();
     stage.aSlot =
         addPanel(stage, iterator, plan.getRowBlock(), plan.getRows(), c.k);
+  }
+  if (isTile(plan.getDot())) {
+    std::vector<loops::Workspace::Extent> dims;
+    if (plan.getSplit() != Split::None)
+      dims.push_back(eachThread);
+    int64_t sums = plan.getRows() * plan.getColumns();
+    dims.push_back([sums](Frame &f) { return f.i64(sums); });
+    stage.sumsSlot =
+        workspace.add(loops::elementType(reduce.getResult(0)), std::move(dims));
   }
   if (!plan.getDepthBlock() || !stage.epilogue)
     return;

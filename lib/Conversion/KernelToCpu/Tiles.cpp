@@ -219,6 +219,8 @@ llvm::SmallVector<Value> Tiles::linesAhead(Num r, Num rows) {
 }
 
 void Tiles::rowsOf(const Sliver &sliver, Num ic, Num rows) {
+  if (isTile(plan.getDot()))
+    return rowsInTiles(sliver, ic, rows);
   int64_t full = plan.getRows();
   auto emit = [&](int64_t count, Num r) {
     Value a, aRow, aStep;
@@ -287,7 +289,8 @@ Tiles::Sliver Tiles::sliverOf(int64_t vectors, Num panel, Num width, Num within,
     result.b = walk.pointer(operands.b->base, n0);
     result.bStep = operands.b->kStep;
   } else {
-    result.b = walk.pointer(operands.bPanel, panel * walk.depth() + within);
+    result.b =
+        walk.pointer(operands.bPanel, panel * walk.panelDepth() + within);
     result.bStep = frame.i64(plan.getColumns());
   }
   if (operands.columnSums)

@@ -22,6 +22,8 @@ struct Operands {
   /// or `b`.
   mlir::Value constant;
   Num constantDepth;
+  /// Where the sums of a block enter and leave tile registers.
+  mlir::Value sums;
 };
 
 /// Cuts a block into tiles and computes each: the sums so far, the micro-kernel, and
@@ -50,6 +52,10 @@ private:
   Sliver sliverOf(int64_t vectors, Num panel, Num width, Num within,
                   mlir::Value mask);
   void rowsOf(const Sliver &sliver, Num ic, Num rows);
+  /// TileRegisters.cpp: the same in tile registers.
+  void rowsInTiles(const Sliver &sliver, Num ic, Num rows);
+  void block(const Sliver &sliver, int64_t tiles, Num rows, Num m0,
+             mlir::Value a);
   llvm::SmallVector<mlir::Value> linesAhead(Num r, Num rows);
   void tile(const Sliver &sliver, int64_t rows, Num m0, mlir::Value a,
             mlir::Value aRow, mlir::Value aStep, mlir::ValueRange ahead);

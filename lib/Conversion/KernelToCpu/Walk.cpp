@@ -28,7 +28,7 @@ std::optional<int64_t> cpu::known(Value value) {
 Walk::Walk(Frame &frame, const Contraction &contraction, Dot dot)
     : frame(frame), b(frame.b), c(contraction),
       op(cast<StructuredOpInterface>(c.reduce.getOperation())),
-      group(MicroKernelOp::groupSize(dot)),
+      group(MicroKernelOp::groupSize(dot)), depthUnit(groupsPerStep(dot)),
       element(cast<RankedTensorType>(c.reduce.getResult(0).getType())
                   .getElementType()),
       extents(frame.extents(op)), at(extents.size(), frame.i64(0)) {}
@@ -166,6 +166,13 @@ Num Walk::depth() {
   for (unsigned i : c.k)
     product = product * groupsOf(i);
   return product;
+}
+
+Num Walk::panelDepth() {
+  Num words = depth();
+  if (depthUnit == 1)
+    return words;
+  return loops::quotient(words + (depthUnit - 1), depthUnit) * depthUnit;
 }
 
 Num Walk::depthBefore() {

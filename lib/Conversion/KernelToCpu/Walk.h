@@ -26,7 +26,8 @@ public:
   LocBuilder &b;
   Contraction c;
   kernel::StructuredOpInterface op;
-  int64_t group;      ///< elements of k in one step
+  int64_t group;      ///< elements of k in one word
+  int64_t depthUnit;  ///< words of k in one step of the kernel
   mlir::Type element; ///< of the sums; as many bytes as a group of operands
   /// Of every iterator: how many values it has, and the present one.
   llvm::SmallVector<mlir::Value> extents, at;
@@ -56,8 +57,10 @@ public:
   Num groupsOf(unsigned k);
   /// Position in the nest of k, which `at` holds, in groups.
   Num linearK();
-  /// Steps of the micro-kernel: groups of k.
+  /// Groups of k.
   Num depth();
+  /// Those that a panel has room for: whole steps of the kernel.
+  Num panelDepth();
   /// Those of the blocks of k in front of the present one.
   Num depthBefore();
 

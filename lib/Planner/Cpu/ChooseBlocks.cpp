@@ -79,7 +79,8 @@ struct Tile {
 class BlockChooser {
 public:
   BlockChooser(const Contraction &c, const Machine &machine, const Calls &calls)
-      : problem(c, machine, chooseDot(c, machine), calls), machine(machine) {
+      : problem(c, machine, dotFor(c, machine, calls), calls),
+        machine(machine) {
     kernel::ReduceOp reduce = c.reduce;
     context = reduce.getContext();
   }
@@ -90,6 +91,8 @@ public:
   bool readsFewRowsInPlace();
 
 private:
+  static Dot dotFor(const Contraction &c, const Machine &machine,
+                    const Calls &calls);
   Tile chooseTile();
   bool packingAPays();
   bool packingBPays();
@@ -105,11 +108,25 @@ private:
 
 } // namespace
 
+/// In tile registers, but where rows are few: their tiles would be all but empty. A
+/// packed array has one layout for any number of rows.
+Dot BlockChooser::dotFor(const Contraction &c, const Machine &machine,
+                         const Calls &calls) {
+  Dot plain = chooseDot(c, machine);
+  std::optional<Dot> tile = chooseTileDot(c, machine);
+  bool isFew =
+      !constantOf(c) &&
+      Problem(c, machine, plain, calls).m.value_or(tileRows) <= fewRows;
+  return tile && !isFew ? *tile : plain;
+}
+
 /// The tile whose sums, vectors of b and one broadcast fit the registers, whose
 /// sums are enough to hide the latency of a multiply-add, and that loads least per
 /// multiply-add. An open number of rows left over goes to tiles of 2ⁱ rows, so a tile has
 /// 2ⁱ of them.
 Tile BlockChooser::chooseTile() {
+  if (isTile(problem.dot))
+    return {tilesAcross * tileRows, tilesAcross};
   int64_t registers = machine.cpu.vectorRegisters;
   if (problem.m && *problem.m <= fewRows) {
     int64_t rows = std::max<int64_t>(*problem.m, 1);
@@ -167,7 +184,7 @@ int64_t BlockChooser::chooseDepth(Tile tile, bool packsA, bool constant) {
       return 0;
     longest =
         std::max<int64_t>(longest / std::max<int64_t>(problem.innerK, 1), 1);
-    unit = problem.group;
+    unit = problem.group * groupsPerStep(problem.dot);
   }
   if (!problem.outerK)
     return longest;
@@ -226,7 +243,7 @@ ContractionAttr BlockChooser::ofConstant(LayoutAttr layout) {
   Tile tile = chooseTile();
   problem.m = m;
   tile.vectors = layout.getColumns() / problem.lanes;
-  if (m)
+  if (m && !isTile(problem.dot))
     tile.rows = std::min<int64_t>(
         tile.rows, llvm::bit_ceil(uint64_t(std::max<int64_t>(*m, 1))));
   bool packA = problem.group > 1 || !problem.aInPlace || packingAPays();
@@ -247,7 +264,7 @@ ContractionAttr BlockChooser::ofConstant(LayoutAttr layout) {
       (packA ? constantColumnTiles : fewColumnTiles) * layout.getColumns(),
       packA ? Pack::A : Pack::None, problem.dot, depth, split,
       split == Split::None ? 0 : taskGrain,
-      /*constant=*/true, prefetchBytes);
+      /*constant=*/true, isTile(problem.dot) ? 0 : prefetchBytes);
 }
 
 /// Which axis tasks share out; none when there is too little work for two.

@@ -25,6 +25,10 @@ using kernel::StructuredOpInterface;
 /// multiply-adds. Assumed.
 static constexpr double cacheBytesPerCycle = 16;
 
+/// A multiplication of two tiles every so many cycles (Intel, Optimization Reference
+/// Manual, chapter on AMX).
+static constexpr double tileCycles = 16;
+
 StringRef cpu::openRows(const Contraction &contraction) {
   kernel::ReduceOp reduce = contraction.reduce;
   auto op = cast<StructuredOpInterface>(reduce.getOperation());
@@ -90,6 +94,11 @@ bool cpu::isTwoInstructions(Dot dot, const Machine &machine) {
 
 double cpu::stepCycles(double rows, double vectors, Dot dot,
                        const Machine &machine) {
+  if (isTile(dot)) { // one of the steps that a tile's row holds
+    double tiles = std::ceil(rows / double(tileRows));
+    double loads = (tiles + vectors) / double(machine.cpu.loadPorts);
+    return std::max(tiles * vectors * tileCycles / tileRows, loads);
+  }
   double sums = rows * vectors;
   double work = sums * (isTwoInstructions(dot, machine) ? 2 : 1);
   return std::max({work / double(machine.cpu.arithmeticPorts),

@@ -9,7 +9,7 @@
 //   x[m, k]: i8  ·  (w[q, r, n] - z[q, n]), both u4        −15 … 15: u8s8, a shifted by 128
 //   x[m, k]: u8  ·  w[k, n]: i8, without VNNI              i16: widened, no sum saturates
 //
-// VNNI multiplies unsigned by signed bytes. Two signed ones: a + 128 is unsigned, and
+// Tile registers multiply bytes of any two kinds. VNNI multiplies unsigned by signed bytes. Two signed ones: a + 128 is unsigned, and
 // 128·Σ b is taken off the sums; two unsigned ones: a − 128 is signed, and it is added.
 //
 // For floats it is one of form: numbers read from bf16 or f8, or rounded to bf16,
@@ -102,12 +102,15 @@ static bool isBF16(Value value) {
              cast.getValue().getType());
 }
 
+/// Both operands are numbers that bf16 holds, one factor each.
+static bool isPairOfBF16(const Contraction &c) {
+  return c.dot == Dot::F32 && c.a.size() == 1 && c.b.size() == 1 &&
+         isBF16(c.a[0]) && isBF16(c.b[0]);
+}
+
 Dot cpu::chooseDot(const Contraction &c, const Machine &machine) {
-  if (c.dot == Dot::F32) {
-    bool pairs =
-        c.a.size() == 1 && c.b.size() == 1 && isBF16(c.a[0]) && isBF16(c.b[0]);
-    return pairs && machine.cpu.bf16Dot ? Dot::BF16 : c.dot;
-  }
+  if (c.dot == Dot::F32)
+    return isPairOfBF16(c) && machine.cpu.bf16Dot ? Dot::BF16 : c.dot;
   if (c.dot != Dot::I32)
     return c.dot;
   std::optional<Bounds> a = boundsOf(c.a), b = boundsOf(c.b);
@@ -125,6 +128,31 @@ Dot cpu::chooseDot(const Contraction &c, const Machine &machine) {
   if (b->isSignedByte() && b->isUnsignedByte())
     return a->isUnsignedByte() ? Dot::U8S8 : Dot::S8U8;
   return b->isSignedByte() ? Dot::U8S8 : Dot::S8U8;
+}
+
+std::optional<Dot> cpu::chooseTileDot(const Contraction &c,
+                                      const Machine &machine) {
+  // A row of a tile is a vector. Without bf16_dot subnormals are kept, which tiles
+  // take for 0.
+  if (!machine.cpu.tileMatrix || machine.cpu.vectorBytes != 4 * tileWords ||
+      isFiltered(c))
+    return std::nullopt;
+  if (isPairOfBF16(c) && machine.cpu.bf16Dot)
+    return Dot::TileBF16;
+  if (c.dot != Dot::I32)
+    return std::nullopt;
+  std::optional<Bounds> a = boundsOf(c.a), b = boundsOf(c.b);
+  if (!a || !b)
+    return std::nullopt;
+  if (a->isUnsignedByte() && b->isUnsignedByte())
+    return Dot::TileU8U8;
+  if (a->isUnsignedByte() && b->isSignedByte())
+    return Dot::TileU8S8;
+  if (a->isSignedByte() && b->isUnsignedByte())
+    return Dot::TileS8U8;
+  if (a->isSignedByte() && b->isSignedByte())
+    return Dot::TileS8S8;
+  return std::nullopt;
 }
 
 bool cpu::shiftsA(const Contraction &c, Dot dot) {

@@ -212,12 +212,16 @@ void Explainer::describeChoices(const Contraction &c, ContractionAttr choices,
       number(rows) + (rows == 1 ? " row by " : " rows by ") + number(vectors) +
           (vectors == 1 ? " vector of " : " vectors of ") +
           number(choices.getLanes()),
-      number(rows * vectors + vectors + 1) + " of " +
-          number(machine.cpu.vectorRegisters) + " registers; " +
-          number(rows * vectors) + " sums, " + number(inFlight) +
-          " are in flight; " +
-          formatted("%.2f", double(rows + vectors) / double(rows * vectors)) +
-          " loads per multiply-add",
+      isTile(choices.getDot())
+          ? number(tilesAcross * vectors) + " tile registers of sums, " +
+                number(tilesAcross) + " of a, " + number(vectors) + " of b"
+          : number(rows * vectors + vectors + 1) + " of " +
+                number(machine.cpu.vectorRegisters) + " registers; " +
+                number(rows * vectors) + " sums, " + number(inFlight) +
+                " are in flight; " +
+                formatted("%.2f",
+                          double(rows + vectors) / double(rows * vectors)) +
+                " loads per multiply-add",
       samePlan && rows == planned.getRows() && vectors == planned.getVectors());
   double depth = problem.sizeK();
   if (choices.getDepthBlock())

@@ -115,7 +115,8 @@ static std::optional<std::string> checkStage(const Stages &stages,
   if (plan.getLanes() != lanes)
     return "vectors of " + std::to_string(plan.getLanes()) +
            " elements; the machine's have " + std::to_string(lanes);
-  if (plan.getDot() != c->dot && plan.getDot() != chooseDot(*c, machine))
+  if (plan.getDot() != c->dot && plan.getDot() != chooseDot(*c, machine) &&
+      plan.getDot() != chooseTileDot(*c, machine))
     return ("a " + stringifyDot(plan.getDot()) +
             " dot product does not compute the same")
         .str();

@@ -104,7 +104,15 @@ void ScheduleReader::readTile(const ScheduleClause &clause,
     }
   });
   int64_t registers = wanted.rows * wanted.vectors + wanted.vectors + 1;
-  if (good && registers > machine.cpu.vectorRegisters) {
+  if (good && isTile(choices.dot)) {
+    int64_t most = tilesAcross * tileRows;
+    if (wanted.rows != most || wanted.vectors > tilesAcross) {
+      error(clause, "tile registers hold " + llvm::Twine(most) +
+                        " rows by 16 or " + llvm::Twine(most) +
+                        " columns of sums");
+      good = false;
+    }
+  } else if (good && registers > machine.cpu.vectorRegisters) {
     error(clause, "a tile of " + llvm::Twine(wanted.rows) + " rows by " +
                       llvm::Twine(wanted.vectors) + " vectors needs " +
                       llvm::Twine(registers) + " registers; " + machine.name +
@@ -124,7 +132,8 @@ void ScheduleReader::readBlock(const ScheduleClause &clause,
                                Choices &choices) {
   Axes axes(contraction);
   int64_t units[] = {choices.rows, choices.vectors * choices.lanes,
-                     MicroKernelOp::groupSize(choices.dot)};
+                     MicroKernelOp::groupSize(choices.dot) *
+                         groupsPerStep(choices.dot)};
   int64_t *blocks[] = {&choices.rowBlock, &choices.columnBlock,
                        &choices.depthBlock};
   static constexpr const char *words[] = {"rows", "columns", "steps"};

@@ -45,6 +45,11 @@ inline bool isFiltered(const Contraction &contraction) {
 /// for floats the products that the operands' types promise.
 Dot chooseDot(const Contraction &contraction, const Machine &machine);
 
+/// The same in tile registers, where `machine` has them and `contraction` multiplies
+/// what they take; nullopt otherwise.
+std::optional<Dot> chooseTileDot(const Contraction &contraction,
+                                 const Machine &machine);
+
 /// With `dot`, whose operands are an unsigned and a signed byte, a is of the other
 /// kind: it is packed with its highest bit flipped, 128 more or less than it is.
 bool shiftsA(const Contraction &contraction, Dot dot);
