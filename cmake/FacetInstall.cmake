@@ -2,7 +2,7 @@
 # folder itself installs.
 #
 # Components: tool (facet and what it reads), library (libfacet.so), runtime
-# (libfacet-runtime.so), blas (libfacet-blas.so),
+# (libfacet-runtime.so), simulator (libfacet-sim.so), blas (libfacet-blas.so),
 # development (headers, archive, CMake package, .pc), docs.
 
 include(CMakePackageConfigHelpers)

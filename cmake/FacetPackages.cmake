@@ -18,7 +18,7 @@ set(CPACK_PACKAGE_CONTACT "${FACET_MAINTAINER}")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "") # each package has its own, below
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
-set(CPACK_COMPONENTS_ALL tool library runtime blas development docs)
+set(CPACK_COMPONENTS_ALL tool library runtime simulator blas development docs)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
@@ -42,6 +42,8 @@ facet_debian(library libfacet${PROJECT_VERSION_MAJOR} "compiler for matmul kerne
   "This package has the compiler as a library with a C interface.")
 facet_debian(runtime libfacet-runtime${PROJECT_VERSION_MAJOR} "threads and scratch memory for compiled matmul kernels"
   "This package has the library that gives threads and memory to compiled kernels.")
+facet_debian(simulator libfacet-sim${PROJECT_VERSION_MAJOR} "simulator behind matmul kernels of a matrix engine"
+  "This package has the library that runs programs for a matrix engine when their\nC functions are called.")
 facet_debian(blas libfacet-blas${PROJECT_VERSION_MAJOR} "sgemm and dgemm of BLAS on kernels of the matmul compiler"
   "This package has the library that replaces sgemm and dgemm in programs that\nare there already, by LD_PRELOAD.")
 facet_debian(development libfacet-dev "compiler for matmul kernels - headers and build files"
@@ -50,6 +52,7 @@ facet_debian(docs facet-doc "compiler for matmul kernels - documentation"
   "This package has the documentation and the examples.")
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_SIMULATOR_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_BLAS_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DOCS_PACKAGE_SECTION doc)
@@ -62,11 +65,12 @@ set(CPACK_DEBIAN_TOOL_PACKAGE_DEPENDS "${base}, ${llvm}, libprotobuf-lite32 (>= 
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_DEPENDS # and the machine files
     "facet (= ${version}), ${base}, ${llvm}, libprotobuf-lite32 (>= 3.21.12)")
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_DEPENDS "${base}, libtbb12 (>= 2021.8)")
+set(CPACK_DEBIAN_SIMULATOR_PACKAGE_DEPENDS "${base}, libllvm22 (>= 1:${LLVM_PACKAGE_VERSION})")
 set(CPACK_DEBIAN_BLAS_PACKAGE_DEPENDS "${base}, libtbb12 (>= 2021.8)")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
-    "facet (= ${version}), libfacet${PROJECT_VERSION_MAJOR} (= ${version}), libfacet-runtime${PROJECT_VERSION_MAJOR} (= ${version}), libfacet-blas${PROJECT_VERSION_MAJOR} (= ${version}), libtbb-dev")
+    "facet (= ${version}), libfacet${PROJECT_VERSION_MAJOR} (= ${version}), libfacet-runtime${PROJECT_VERSION_MAJOR} (= ${version}), libfacet-sim${PROJECT_VERSION_MAJOR} (= ${version}), libfacet-blas${PROJECT_VERSION_MAJOR} (= ${version}), libtbb-dev")
 set(CPACK_DEBIAN_TOOL_PACKAGE_SUGGESTS "facet-doc, libfacet-dev, lld-22")
-foreach(component LIBRARY RUNTIME BLAS)
+foreach(component LIBRARY RUNTIME SIMULATOR BLAS)
   set(CPACK_DEBIAN_${component}_PACKAGE_CONTROL_EXTRA "${PROJECT_SOURCE_DIR}/cmake/Debian/triggers")
 endforeach()
 include(CPack)

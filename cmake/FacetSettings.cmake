@@ -15,6 +15,11 @@ set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
 set(CMAKE_INSTALL_DOCDIR "share/doc/facet" CACHE PATH "Documentation")
 include(GNUInstallDirs)
 set(FACET_CMAKE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/Facet") # of find_package(Facet)
+# The way from the folder of the .pc files back to the prefix, so that an
+# installation may be moved.
+file(RELATIVE_PATH FACET_PC_TO_PREFIX
+  "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/prefix")
+string(REGEX REPLACE "/$" "" FACET_PC_TO_PREFIX "${FACET_PC_TO_PREFIX}")
 # Debian keeps libMLIR outside the folders that the loader knows.
 set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
 

@@ -9,9 +9,11 @@
 #
 #   SOURCES      kernels; one object and one header each, so that a change of one
 #                compiles one. Imports are followed, by a depfile.
-#   TARGETS      what to compile for, as --target= takes it; several: one object
-#                that chooses when it runs
-#   MACHINE      machine files of CPUs, beside TARGETS; all is built again when one changes
+#   TARGETS      what to compile for, as --target= takes it; several CPUs: one object
+#                that chooses when it runs. A matrix engine, trn2 say, adds `a_trn2.h` and
+#                functions like linear_trn2 that run on the simulator, Facet::sim; DEFINE
+#                must fix all sizes then
+#   MACHINE      machine files, beside TARGETS; all is built again when one changes
 #   DEFINE       sizes to fix, as -D takes them, for every source
 #   SCHEDULES    files with schedule blocks
 #   NAMESPACE    put `name_` before every C name
@@ -21,7 +23,8 @@
 #                the caller's, or NULL, need none
 #   TRIPLE       where the code runs; otherwise CMAKE_C_COMPILER_TARGET, or
 #                CMAKE_CXX_COMPILER_TARGET, or the system and processor
-#   EMIT         also write asm, llvm, mlir, kernel to TARGET.facet in the build folder
+#   EMIT         also write asm, llvm, mlir, kernel, or programs as engine, to TARGET.facet
+#                in the build folder
 #   OPTIONS      options of `facet compile` as they are, -Werror say
 #
 # install(TARGETS TARGET EXPORT ...) installs archive and headers (PUBLIC_HEADER).
@@ -75,23 +78,47 @@ function(_facet_file target what file result)
 endfunction()
 
 # The options of `facet compile` that all sources share, in `common`; files that they
-# name, in `files`. Reads the ARG_ variables of its caller.
+# name, in `files`; the option that chooses the CPUs, in `cpus`, where `forCpus` says that
+# there are any; the matrix engines, in `engines`. Reads the ARG_ variables of its caller.
 function(_facet_options target)
   set(common "")
   set(files "")
+  set(cpus "")
+  set(engines "")
+  foreach(name IN LISTS ARG_TARGETS)
+    if(name MATCHES "^trn[0-9]+$")
+      list(APPEND engines "${name}")
+    else()
+      list(APPEND cpus "${name}")
+    endif()
+  endforeach()
   foreach(machine IN LISTS ARG_MACHINE)
     if(NOT machine MATCHES "\\.yaml$" OR machine MATCHES ",")
       _facet_refuse(${target} "MACHINE takes names of .yaml files without commas, not '${machine}'")
     endif()
     _facet_file(${target} MACHINE "${machine}" path)
-    list(APPEND ARG_TARGETS "${path}")
+    set(kind "")
+    if(EXISTS "${path}")
+      file(STRINGS "${path}" kind REGEX "^kind: *engine")
+    endif()
+    if(kind)
+      list(APPEND engines "${path}")
+    else()
+      list(APPEND cpus "${path}")
+    endif()
     list(APPEND ARG_DEPENDS "${path}")
   endforeach()
   set(ARG_DEPENDS "${ARG_DEPENDS}" PARENT_SCOPE)
-  if(ARG_TARGETS)
-    list(JOIN ARG_TARGETS "," targets)
-    list(APPEND common "--target=${targets}")
+  set(forCpus ON)
+  if(cpus)
+    list(JOIN cpus "," cpus)
+    set(cpus "--target=${cpus}")
+  elseif(engines)
+    set(forCpus OFF)
   endif()
+  set(cpus "${cpus}" PARENT_SCOPE)
+  set(forCpus "${forCpus}" PARENT_SCOPE)
+  set(engines "${engines}" PARENT_SCOPE)
   if(NOT ARG_TRIPLE)
     _facet_triple(${target} ARG_TRIPLE)
   endif()
@@ -121,7 +148,8 @@ function(_facet_options target)
   set(files "${files}" PARENT_SCOPE)
 endfunction()
 
-# One run of the compiler: `output` (and `header`, or "") from `source`.
+# One run of the compiler: `output` (and `header`, or "") from `source`, with the options
+# that follow.
 function(_facet_compile source output header)
   # Ninja asks again whether an output changed, so nothing is built for the sake of
   # an output that stayed the same. make looks at times alone: there the object is
@@ -139,7 +167,7 @@ function(_facet_compile source output header)
   cmake_path(RELATIVE_PATH output BASE_DIRECTORY "${CMAKE_BINARY_DIR}" OUTPUT_VARIABLE shown)
   add_custom_command(OUTPUT "${output}" ${byproduct}
     COMMAND "${Facet_EXECUTABLE}" compile "${source}" ${files} -o "${output}" ${withHeader}
-            --write-if-changed -MD -MF "${output}.d" ${common}
+            --write-if-changed -MD -MF "${output}.d" ${common} ${ARGN}
     ${touch}
     DEPENDS "${source}" ${files} "${Facet_EXECUTABLE}" ${ARG_DEPENDS}
     DEPFILE "${output}.d"
@@ -176,12 +204,16 @@ function(facet_add_library target)
   set(suffix_llvm ll)
   set(suffix_mlir mlir)
   set(suffix_kernel kernel.mlir)
+  set(suffix_engine engine)
   foreach(kind IN LISTS ARG_EMIT)
     if(NOT DEFINED suffix_${kind})
-      _facet_refuse(${target} "EMIT takes asm, llvm, mlir and kernel, not '${kind}'")
+      _facet_refuse(${target} "EMIT takes asm, llvm, mlir, kernel and engine, not '${kind}'")
     endif()
   endforeach()
   _facet_options(${target})
+  if("engine" IN_LIST ARG_EMIT AND NOT engines)
+    _facet_refuse(${target} "EMIT engine needs a matrix engine in TARGETS or MACHINE")
+  endif()
 
   set(folder "${CMAKE_CURRENT_BINARY_DIR}/${target}.facet")
   set(headerFolder "${folder}/include")
@@ -204,16 +236,32 @@ function(facet_add_library target)
       _facet_refuse(${target} "'${path_${stem}}' and '${path}' would both make '${stem}.h'")
     endif()
     set("path_${stem}" "${path}")
-    _facet_compile("${path}" "${folder}/${stem}.o" "${headerFolder}/${stem}.h")
-    list(APPEND objects "${folder}/${stem}.o")
-    list(APPEND headers "${headerFolder}/${stem}.h")
+    if(forCpus)
+      _facet_compile("${path}" "${folder}/${stem}.o" "${headerFolder}/${stem}.h" ${cpus})
+      list(APPEND objects "${folder}/${stem}.o")
+      list(APPEND headers "${headerFolder}/${stem}.h")
+    endif()
+    foreach(engine IN LISTS engines)
+      cmake_path(GET engine STEM LAST_ONLY name)
+      set(name "${stem}_${name}")
+      if(DEFINED "path_${name}")
+        _facet_refuse(${target} "'${path_${name}}' and '${path}' would both make '${name}.h'")
+      endif()
+      set("path_${name}" "${path}")
+      _facet_compile("${path}" "${folder}/${name}.o" "${headerFolder}/${name}.h" "--target=${engine}")
+      list(APPEND objects "${folder}/${name}.o")
+      list(APPEND headers "${headerFolder}/${name}.h")
+      if("engine" IN_LIST ARG_EMIT)
+        _facet_compile("${path}" "${folder}/${name}.engine" "" "--target=${engine}")
+        list(APPEND extras "${folder}/${name}.engine")
+      endif()
+    endforeach()
     foreach(kind IN LISTS ARG_EMIT)
-      set(emitted "${folder}/${stem}.${suffix_${kind}}")
-      set(whole "${common}")
-      list(APPEND common "--emit=${kind}")
-      _facet_compile("${path}" "${emitted}" "")
-      set(common "${whole}")
-      list(APPEND extras "${emitted}")
+      if(forCpus AND NOT kind STREQUAL "engine")
+        set(emitted "${folder}/${stem}.${suffix_${kind}}")
+        _facet_compile("${path}" "${emitted}" "" ${cpus} "--emit=${kind}")
+        list(APPEND extras "${emitted}")
+      endif()
     endforeach()
   endforeach()
 
@@ -231,6 +279,9 @@ function(facet_add_library target)
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON PUBLIC_HEADER "${headers}")
   target_include_directories(${target} INTERFACE "$<BUILD_INTERFACE:${headerFolder}>")
   target_link_libraries(${target} INTERFACE Facet::headers)
+  if(engines)
+    target_link_libraries(${target} INTERFACE Facet::sim)
+  endif()
   if(ARG_RUNTIME STREQUAL "shared")
     target_link_libraries(${target} INTERFACE Facet::runtime)
   elseif(ARG_RUNTIME STREQUAL "static")

@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Crash.h"
+#include "EngineCalls.h"
 #include "Kernels.h"
 #include "MlirDiagnostics.h"
 #include "OnText.h"
@@ -89,16 +90,26 @@ static std::optional<EmitKind> kindOf(Invocation &invocation,
   return std::nullopt;
 }
 
+/// Of a matrix engine: C functions that run the program, and not the program.
+static bool isProgramCalled(EmitKind kind) {
+  return kind == EmitKind::Object || kind == EmitKind::Static ||
+         kind == EmitKind::Llvm || kind == EmitKind::Header;
+}
+
 /// What a matrix engine can be asked for.
 static ExitCode checkEngineRequest(const Request &request,
                                    Diagnostics &diagnostics) {
-  if (!request.header.empty() || request.kind == EmitKind::Header)
-    diagnostics.error({}, "a program for a matrix engine has no C header");
-  else if (request.kind != EmitKind::Engine &&
-           request.kind != EmitKind::Kernel && request.kind != EmitKind::Mlir &&
-           request.kind != EmitKind::Assembly)
-    diagnostics.error({}, "a program for a matrix engine is written as engine, "
-                          "asm, mlir or kernel");
+  if (request.kind == EmitKind::Shared)
+    diagnostics.error({}, "no shared library is made for a matrix engine; an "
+                          "object (.o) or archive (.a) is, and needs "
+                          "libfacet-sim");
+  else if (!request.header.empty() && !request.output.empty() &&
+           !isProgramCalled(request.kind))
+    diagnostics.error({}, "the header is of functions that run the program on "
+                          "the simulator; these are in an object: -o FILE.o");
+  else if (isProgramCalled(request.kind))
+    return checkTriple(request.triple, diagnostics) ? ExitCode::Ok
+                                                    : ExitCode::NotAvailable;
   return diagnostics.hasErrors() ? ExitCode::Usage : ExitCode::Ok;
 }
 
@@ -106,12 +117,6 @@ static ExitCode checkEngineRequest(const Request &request,
 static ExitCode emitForEngine(Invocation &invocation, const Request &request,
                               Sources &sources, std::string &text) {
   Diagnostics &diagnostics = invocation.diagnostics;
-  if (!sources.hasKernels) {
-    diagnostics.error({},
-                      "a program for a matrix engine is made from a kernel; "
-                      "these inputs are lowered already");
-    return ExitCode::Rejected;
-  }
   kernel::FuncOp kernel = chooseKernel(*sources.module, invocation);
   if (!kernel)
     return ExitCode::Usage;
@@ -188,8 +193,10 @@ static ExitCode readRequest(Invocation &invocation, Request &request) {
     return ExitCode::Usage;
 
   request.engine = engineMachine(invocation);
-  if (request.engine)
+  if (request.engine) {
+    request.interface.suffix = suffixFor(*request.engine);
     return checkEngineRequest(request, diagnostics);
+  }
   if (diagnostics.hasErrors())
     return ExitCode::NotAvailable;
   if (request.kind == EmitKind::Engine) {
@@ -281,6 +288,14 @@ static ExitCode compile(Invocation &invocation, Request &request,
   if (!line.has(OPT_target))
     dropIdleLevels(request.targets, *sources->module);
 
+  if (request.engine && request.kind != EmitKind::Kernel &&
+      !sources->hasKernels) {
+    diagnostics.error({},
+                      "a program for a matrix engine is made from a kernel; "
+                      "these inputs are lowered already");
+    return ExitCode::Rejected;
+  }
+
   // All names are checked before the work begins.
   Outputs outputs(line.has(OPT_write_if_changed));
   std::string *code = nullptr, *header = nullptr;
@@ -303,21 +318,23 @@ static ExitCode compile(Invocation &invocation, Request &request,
   if (code && request.kind == EmitKind::Header) {
     if (!makeHeader(invocation, request, *sources, request.output, *code))
       return ExitCode::Rejected;
-  } else if (code && request.engine && request.kind != EmitKind::Kernel) {
+  } else if (code && request.engine && request.kind != EmitKind::Kernel &&
+             !isProgramCalled(request.kind)) {
     ExitCode result = emitForEngine(invocation, request, *sources, *code);
     if (result != ExitCode::Ok)
       return result;
   } else if (code) {
-    if (request.engine) // only printed, before any target matters
+    if (request.engine) // what calls it, or prints it, is like plain loops
       request.targets = {findTarget("reference")};
     const Target &target = *request.targets.front();
-    if (!line.has(OPT_target) && !target.level &&
+    if (!line.has(OPT_target) && !target.level && !request.engine &&
         request.kind != EmitKind::Kernel)
       diagnostics.remark("perf", {},
                          "compiling for '" + target.name + "', " +
                              target.description + "; --target=" + target.name +
                              " says that this is meant");
     Emission emission{request.targets, request.triple, request.interface,
+                      request.engine ? &*request.engine : nullptr,
                       request.output};
     ExitCode result = emit(*sources, request.kind, emission, invocation, *code);
     if (result != ExitCode::Ok)

@@ -12,6 +12,7 @@
 
 #include "Emission.h"
 #include "Crash.h"
+#include "EngineCalls.h"
 #include "MlirDiagnostics.h"
 #include "Planning.h"
 #include "facet/Driver/Help.h"
@@ -160,6 +161,14 @@ static LogicalResult planAndLower(const Sources &sources,
 
 ExitCode facet::lowerKernels(Sources &sources, const Emission &emission,
                              Invocation &invocation) {
+  if (emission.engine) {
+    ExitCode code = lowerToEngineCalls(sources, *emission.engine,
+                                       emission.interface, invocation);
+    if (code != ExitCode::Ok && !invocation.diagnostics.hasErrors())
+      return internalError(invocation.line,
+                           "no program was made, and no reason given");
+    return code;
+  }
   if (!sources.hasKernels ||
       succeeded(planAndLower(sources, emission, invocation.line,
                              invocation.diagnostics)))

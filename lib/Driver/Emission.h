@@ -31,6 +31,8 @@ struct Emission {
   TargetList targets;
   std::string triple;
   InterfaceOptions interface;
+  /// The matrix engine whose programs the functions run; null: they compute themselves.
+  const Machine *engine = nullptr;
   /// Name of the output: archives name their member after it.
   std::string output;
 };

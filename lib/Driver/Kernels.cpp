@@ -49,7 +49,7 @@ std::unique_ptr<Loaded> facet::loadKernels(Sources &sources,
                                            const TargetList &targets,
                                            Invocation &invocation,
                                            ExitCode &code) {
-  Emission emission{targets, {}, {}, {}};
+  Emission emission{targets, {}, {}, nullptr, {}};
   emission.interface.nameSpace = HostKernel::nameSpace.str();
   code = lowerKernels(sources, emission, invocation);
   if (code != ExitCode::Ok)

@@ -29,6 +29,8 @@ namespace facet {
 struct InterfaceOptions {
   /// Set in front of every C name, with an underscore: `--namespace`.
   std::string nameSpace;
+  /// Set behind the kernel's name in every C name: "_trn2".
+  std::string suffix;
   /// Of the compiler, for the header and NAME_info.
   std::string version = "0.1.0";
   /// How the kernel is computed, for NAME_info; free text.
@@ -57,6 +59,14 @@ mlir::LogicalResult verifyInterface(kernel::FuncOp kernel,
 /// Call it last: `kernel` is erased.
 mlir::LogicalResult emitInterface(kernel::FuncOp kernel,
                                   const InterfaceOptions &options);
+
+/// Adds NAME.impl and NAME.workspace for `kernel`, whose sizes are all fixed to one value:
+/// they hand a call to facet_sim_call (facet/sim.h) with `program`, the bytes of an .engine
+/// file. `below` has a bound for each argument and result whose elements are subscripts, and
+/// -1 for the others.
+mlir::LogicalResult callSimulator(kernel::FuncOp kernel,
+                                  llvm::StringRef program,
+                                  llvm::ArrayRef<int64_t> below);
 
 /// The header of some kernels, in their order. `fileName` names the include guard
 /// and the first line; the same input gives the same bytes.

@@ -15,6 +15,8 @@
 #include "facet/Planner/Engine/Planner.h"
 #include "ChooseBlocks.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 using namespace mlir;
 using namespace facet;
 using namespace facet::engine;
@@ -44,15 +46,19 @@ FailureOr<PlanAttr> engine::planKernel(kernel::FuncOp kernel,
   Wishes wishes;
   wishes.registers = limits.registers;
   wishes.sbufEighths = limits.sbufEighths;
-  for (Attribute size : kernel.getSizes()) {
-    StringRef name = cast<StringAttr>(size).getValue();
-    if (!kernel.getFixedSize(name))
-      return kernel.emitError("size ")
-             << name
-             << " is not one number; a program for a matrix engine is made for "
-                "fixed sizes: give -D "
-             << name << "=NUMBER";
-  }
+  SmallVector<std::string> open, wanted;
+  for (auto size : kernel.getSizes().getAsRange<StringAttr>())
+    if (!kernel.getFixedSize(size)) {
+      open.push_back(size.str());
+      wanted.push_back(("-D " + size.getValue() + "=NUMBER").str());
+    }
+  if (!open.empty())
+    return kernel.emitError("size")
+           << (open.size() > 1 ? "s " : " ") << llvm::join(open, ", ")
+           << (open.size() > 1 ? " are not one number each"
+                               : " is not one number")
+           << "; a program for a matrix engine is made for fixed sizes: give "
+           << llvm::join(wanted, " ");
   MLIRContext *context = kernel.getContext();
   SmallVector<StructuredOpInterface> ops = numberedOps(kernel);
   llvm::DenseMap<Operation *, int64_t> numbers;

@@ -233,11 +233,10 @@ facet::interface::describe(kernel::FuncOp kernel,
   Signature signature;
   signature.name = kernel.getSymName();
   bool prefixed = !options.nameSpace.empty();
-  signature.prefix =
-      prefixed ? options.nameSpace + "_" + signature.name : signature.name;
+  std::string named = signature.name + options.suffix;
+  signature.prefix = prefixed ? options.nameSpace + "_" + named : named;
   signature.cName = signature.prefix;
-  if (!prefixed && isReservedWord(signature.name) &&
-      !isLibraryName(signature.name))
+  if (!prefixed && isReservedWord(named) && !isLibraryName(named))
     signature.cName += '_';
   if (auto text = kernel.getDocumentation())
     signature.documentation = *text;
