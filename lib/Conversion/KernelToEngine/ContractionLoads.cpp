@@ -30,13 +30,16 @@ void ContractionStage::load(Operand &operand, const Span &span,
   base += span.start * operand.stride;
   // What stays is loaded by another queue and another DMA ring than what passes, so
   // that the first groups of both arrive together; what stays whole is small and comes
-  // first, since no product can begin without it. Results are stored by scalar: its
+  // first, since no product can begin without it: on sync, or, where it comes only once,
+  // on scalar, which has nothing else to do then. Results are stored by scalar: its
   // transfers begin sooner, and the last of them ends the program.
   bool apart = plan.getStays() && !plan.getWhole() && &operand == outer;
   // Where gpsimd adds parts or stores results, sync brings everything.
   QueueKind queue = apart && !inParts() && !plan.getGpsimdStores()
                         ? QueueKind::Gpsimd
                         : QueueKind::Sync;
+  if (plan.getWhole() && &operand == outer && comesOnce(operand))
+    queue = QueueKind::Scalar;
   NamedAttribute ring = lowering.builder.getNamedAttr(
       "ring", lowering.builder.getI32IntegerAttr(apart ? 1 : 0));
   bool transposes = plan.getLoad(operand.side) == Load::Transpose;

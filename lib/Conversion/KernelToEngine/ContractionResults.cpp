@@ -25,7 +25,8 @@ void ContractionStage::finishBlock(ArrayRef<SumTile> tiles) {
     return copyTiles(tiles);
   for (auto [i, tile] : llvm::enumerate(tiles)) {
     computeTile(tile, runOf(i, tiles));
-    store(exits.front().ring, tile);
+    if (!keeps())
+      store(exits.front().ring, tile);
   }
 }
 
@@ -35,62 +36,82 @@ void ContractionStage::computeTile(const SumTile &tile, TileBody::Run run) {
                              {tile.rows.size, tile.columns.size});
   llvm::SmallDenseMap<unsigned, Value> given = {
       {contraction.epilogue->sumsInput, slot}};
-  body->emit(tile.rows, tile.columns, at, given, exits.front().ring,
+  body->emit(tile.rows, tile.columns, at, given, exitsNow().front().ring,
              /*otherwise=*/0, run);
   lowering.release(ring);
 }
 
-void ContractionStage::copyTiles(ArrayRef<SumTile> tiles) {
-  /// Tiles that one transfer takes from a slot.
-  struct Batch {
-    const Exit *exit = nullptr;
-    Value slot;
-    SmallVector<SumTile> tiles;
-  };
-  bool both = exits.size() > 1;
+SmallVector<ContractionStage::Parcel>
+ContractionStage::parcelsOf(size_t tiles) const {
   size_t onScalar =
-      both ? std::min<size_t>(plan.getScalarTiles(), tiles.size()) : 0;
-  SmallVector<Batch> done;
-  Batch open[2];
-  for (auto [i, tile] : llvm::enumerate(tiles)) {
-    unsigned number = i < onScalar;
-    Batch &batch = open[number];
-    if (!batch.exit) {
-      batch.exit = &exits[number];
-      batch.slot = lowering.acquire(RingOp(batch.exit->ring));
-    }
-    int64_t width = pack() * columns.tile;
-    SmallVector<int64_t> shape = {tile.rows.size,
-                                  isBatched() ? tile.batchSize * columns.tile
-                                              : tile.columns.size};
-    lowering.copy(
-        batch.exit->queue,
-        lowering.view(batch.slot, int64_t(batch.tiles.size()) * width, shape),
-        lowering.view(lowering.wait(sumsOf(int64_t(i))), 0, shape));
-    lowering.release(sumsOf(int64_t(i)));
-    batch.tiles.push_back(tile);
-    bool isLast = i + 1 == tiles.size() || i + 1 == onScalar;
-    if (!isLast && int64_t(batch.tiles.size()) < plan.getStoreTiles())
-      continue;
-    lowering.commit(RingOp(batch.exit->ring));
-    // Scalar does its own copies before it waits for vector's.
-    if (both)
-      done.push_back(batch);
-    else
-      store(batch.exit->ring, batch.tiles);
-    batch = Batch();
+      scalarHelps() ? std::min<size_t>(plan.getScalarTiles(), tiles) : 0;
+  size_t most = isCopied() ? plan.getStoreTiles() : 1;
+  SmallVector<Parcel> parcels;
+  for (size_t i = 0; i < tiles; i += parcels.back().size) {
+    bool helps = i < onScalar;
+    size_t left = (helps ? onScalar : tiles) - i;
+    parcels.push_back({helps, i, std::min(most, left)});
   }
-  for (const Batch &batch : done)
-    store(batch.exit->ring, batch.tiles,
-          plan.getGpsimdStores() && batch.exit->queue == QueueKind::Vector
-              ? QueueKind::Gpsimd
-              : QueueKind::Scalar);
+  return parcels;
+}
+
+void ContractionStage::copyTiles(ArrayRef<SumTile> tiles) {
+  ArrayRef<Exit> exits = exitsNow();
+  bool both = exits.size() > 1;
+  auto send = [&](const Parcel &parcel) {
+    const Exit &exit = exits[parcel.helps];
+    QueueKind queue = QueueKind::Scalar;
+    if (exit.queue == QueueKind::Vector && plan.getGpsimdStores())
+      queue = QueueKind::Gpsimd;
+    else if (exit.queue == QueueKind::Vector && isEnd && plan.getKeepsResults())
+      queue = QueueKind::Sync;
+    store(exit.ring, tiles.slice(parcel.first, parcel.size), queue);
+  };
+  SmallVector<Parcel> parcels = parcelsOf(tiles.size());
+  for (const Parcel &parcel : parcels) {
+    const Exit &exit = exits[parcel.helps];
+    Value slot = lowering.acquire(RingOp(exit.ring));
+    for (size_t i = 0; i < parcel.size; ++i) {
+      size_t number = parcel.first + i;
+      const SumTile &tile = tiles[number];
+      SmallVector<int64_t> shape = {tile.rows.size,
+                                    isBatched() ? tile.batchSize * columns.tile
+                                                : tile.columns.size};
+      RingOp from = sumsOf(int64_t(number));
+      lowering.copy(
+          exit.queue,
+          lowering.view(slot, int64_t(i) * pack() * columns.tile, shape),
+          lowering.view(lowering.wait(from), 0, shape));
+      lowering.release(from);
+    }
+    lowering.commit(RingOp(exit.ring));
+    // Scalar does its own copies before it waits for vector's.
+    if (!both && !keeps())
+      send(parcel);
+  }
+  if (both && !keeps())
+    llvm::for_each(parcels, send);
+}
+
+/// Stores the blocks before the last, behind all loads in the same DMA ring.
+void ContractionStage::storeKept(const Span &rowSpan, const Span &columnSpan) {
+  const Span &end = inner == &rows ? rowSpan : columnSpan;
+  lowering.forTiles(inner->factor.extent - end.size, inner->block,
+                    [&](Span span) {
+                      SmallVector<SumTile> tiles =
+                          tilesOf(inner == &rows ? span : rowSpan,
+                                  inner == &rows ? columnSpan : span);
+                      for (const Parcel &parcel : parcelsOf(tiles.size()))
+                        store(keptExits[parcel.helps].ring,
+                              ArrayRef(tiles).slice(parcel.first, parcel.size),
+                              QueueKind::Sync, /*dmaRing=*/0);
+                    });
 }
 
 /// Stores the tiles of the next slot of `ring`; neighbours that are alike leave in one
 /// transfer.
 void ContractionStage::store(RingOp ring, ArrayRef<SumTile> tiles,
-                             QueueKind queue) {
+                             QueueKind queue, int dmaRing) {
   Home home = lowering.homeOfResult(result);
   int64_t rowStride = rows.iterator ? home.strides[*rows.iterator] : 0;
   int64_t columnStride = columns.iterator ? home.strides[*columns.iterator] : 1;
@@ -101,8 +122,8 @@ void ContractionStage::store(RingOp ring, ArrayRef<SumTile> tiles,
         queue, "dma_copy",
         {{"dst", lowering.hbmView(home.buffer, to, shape, perRow, steps)},
          {"src", lowering.view(slot, from, shape, {columns.tile, 1})}},
-        {lowering.builder.getNamedAttr("ring",
-                                       lowering.builder.getI32IntegerAttr(2))});
+        {lowering.builder.getNamedAttr(
+            "ring", lowering.builder.getI32IntegerAttr(dmaRing))});
   };
   int64_t place = 0;
   while (!tiles.empty()) {

@@ -54,7 +54,10 @@ LogicalResult ContractionStage::describe(Operand &operand, Side side,
   }
   operand.slotSteps = plan.getWhole() && side == plan.getOuter()
                           ? problem.steps(machine)
-                          : *llvm::max_element(groupSteps);
+                          : std::max(*llvm::max_element(groupSteps),
+                                     *llvm::max_element(plan.getGroups(
+                                         problem.depth, machine.tensor.rows,
+                                         /*isEnd=*/true)));
   SmallVector<int64_t> shape = {std::min(problem.depth, machine.tensor.rows),
                                 operand.slotSteps, block};
   if (operand.slotBatch > 1)
@@ -84,16 +87,28 @@ LogicalResult ContractionStage::prepare() {
   Type element = lowering.storedType(
       cast<RankedTensorType>(result->getResult(0).getType()).getElementType());
   int64_t together = isCopied() ? plan.getStoreTiles() : 1;
-  auto exitRing = [&] {
-    return lowering.ring(
-        "out", plan.getResultSlots(),
-        lowering.tileType({rows.tile, together * pack() * columns.tile},
-                          element, Memory::Sbuf));
+  auto addExits = [&](SmallVector<Exit> &to, StringRef name, auto slots) {
+    auto add = [&](QueueKind queue, bool helps) {
+      TileType tile = lowering.tileType(
+          {rows.tile, together * pack() * columns.tile}, element, Memory::Sbuf);
+      to.push_back({queue, lowering.ring(name, slots(helps), tile)});
+    };
+    if (!isCopied() || !inParts())
+      add(plan.getEvict(), false);
+    if (scalarHelps())
+      add(QueueKind::Scalar, true);
   };
-  if (!isCopied() || !inParts())
-    exits.push_back({plan.getEvict(), exitRing()});
-  if (scalarHelps())
-    exits.push_back({QueueKind::Scalar, exitRing()});
+  addExits(exits, "out", [&](bool) { return plan.getResultSlots(); });
+  // Each slot of what is kept is filled once.
+  int64_t before = (inner->factor.extent - 1) / inner->block;
+  SmallVector<Parcel> parcels =
+      parcelsOf(plan.getRowTiles() * plan.getColumnTiles());
+  if (plan.getKeepsResults() && before)
+    addExits(keptExits, "kept", [&](bool helps) {
+      return before * llvm::count_if(parcels, [&](const Parcel &parcel) {
+               return parcel.helps == helps;
+             });
+    });
   // Each engine that empties PSUM has a ring of its own, so that neither waits for
   // the other.
   auto sumsRing = [&](int64_t slots) {
@@ -132,9 +147,8 @@ LogicalResult ContractionStage::prepare() {
 // Blocks
 //===----------------------------------------------------------------------===//
 
-void ContractionStage::emitBlock(const Span &rowSpan, const Span &columnSpan,
-                                 ArrayRef<Value> kept) {
-  SmallVector<Value> sumTiles;
+SmallVector<SumTile> ContractionStage::tilesOf(const Span &rowSpan,
+                                               const Span &columnSpan) const {
   SmallVector<SumTile> tiles;
   for (int64_t i = 0; i < tilesIn(rows, rowSpan); ++i)
     for (int64_t j = 0; j < tilesIn(columns, columnSpan); ++j)
@@ -145,6 +159,13 @@ void ContractionStage::emitBlock(const Span &rowSpan, const Span &columnSpan,
             std::min(rows.tile, rowSpan.size - i * rows.tile)},
            {columnSpan.start + Linear(j * columns.tile),
             std::min(columns.tile, columnSpan.size - j * columns.tile)}});
+  return tiles;
+}
+
+void ContractionStage::emitBlock(const Span &rowSpan, const Span &columnSpan,
+                                 ArrayRef<Value> kept) {
+  SmallVector<Value> sumTiles;
+  SmallVector<SumTile> tiles = tilesOf(rowSpan, columnSpan);
   if (isBatched()) {
     tiles.clear();
     for (int64_t b = 0; b < batchSize; b += pack())
@@ -166,6 +187,8 @@ void ContractionStage::emitBlock(const Span &rowSpan, const Span &columnSpan,
                              [](int64_t trips) { return trips > 1; });
   for (size_t i = 0; looped && i < sumTiles.size(); ++i)
     lowering.commit(sumsOf(i));
+  if (isEnd && !keptExits.empty())
+    storeKept(rowSpan, columnSpan);
   if (inParts())
     finishTotals(tiles);
   else
@@ -178,10 +201,18 @@ void ContractionStage::emitBlocks() {
     SmallVector<Value> kept;
     if (stays)
       kept = loadWhatStays(outerSpan);
-    lowering.forTiles(inner->factor.extent, inner->block, [&](Span innerSpan) {
+    auto block = [&](Span innerSpan) {
       emitBlock(rowsAreOuter ? outerSpan : innerSpan,
                 rowsAreOuter ? innerSpan : outerSpan, kept);
-    });
+    };
+    int64_t extent = inner->factor.extent;
+    int64_t last = plan.getEndDepth() ? (extent - 1) % inner->block + 1 : 0;
+    lowering.forTiles(extent - last, inner->block, block);
+    if (last) {
+      isEnd = true;
+      groupSteps = plan.getGroups(problem.depth, machine.tensor.rows, isEnd);
+      block({extent - last, last});
+    }
     for (size_t i = 0; i < kept.size(); ++i)
       lowering.release(outer->ring);
   });

@@ -75,6 +75,8 @@ private:
   llvm::LogicalResult prepare();
   void emitBatch(unsigned next);
   void emitBlocks();
+  llvm::SmallVector<SumTile> tilesOf(const Span &rows,
+                                     const Span &columns) const;
   void emitBlock(const Span &rows, const Span &columns,
                  llvm::ArrayRef<mlir::Value> kept);
 
@@ -95,11 +97,21 @@ private:
     QueueKind queue;
     RingOp ring;
   };
+  /// Tiles of a block that one engine copies and one transfer stores.
+  struct Parcel {
+    bool helps; ///< scalar beside vector
+    size_t first, size;
+  };
+  llvm::SmallVector<Parcel> parcelsOf(size_t tiles) const;
+  /// The results of the block at hand wait for the last loads.
+  bool keeps() const { return !isEnd && !keptExits.empty(); }
+  llvm::ArrayRef<Exit> exitsNow() const { return keeps() ? keptExits : exits; }
+  void storeKept(const Span &rows, const Span &columns);
   void finishBlock(llvm::ArrayRef<SumTile> tiles);
   void computeTile(const SumTile &tile, TileBody::Run run);
   void copyTiles(llvm::ArrayRef<SumTile> tiles);
   void store(RingOp ring, llvm::ArrayRef<SumTile> tiles,
-             QueueKind queue = QueueKind::Scalar);
+             QueueKind queue = QueueKind::Scalar, int dmaRing = 2);
 
   // ContractionLoads.cpp
   void load(Operand &operand, const Span &span, int64_t firstStep,
@@ -149,6 +161,10 @@ private:
     return isCopied() && !inParts() && plan.getScalarTiles() &&
            plan.getEvict() != QueueKind::Scalar;
   }
+  /// All of a factor is one block.
+  bool comesOnce(const Operand &operand) const {
+    return problem.batch.empty() && operand.factor.extent <= operand.block;
+  }
   bool isBatched() const { return plan.getBatchBlock() > 1; }
   /// Products of the batch whose sums share a tile.
   int64_t pack() const {
@@ -180,7 +196,7 @@ private:
   llvm::SmallVector<unsigned> batch; ///< iterators of the result
   /// Sums that scalar empties, where vector empties the others.
   RingOp sums, scalarSums;
-  llvm::SmallVector<Exit> exits;
+  llvm::SmallVector<Exit> exits, keptExits;
   std::optional<TileBody> body;
 
   // Of sums in parts.
@@ -194,6 +210,7 @@ private:
   llvm::SmallVector<Linear> at; ///< by iterator of the result
   llvm::SmallVector<Linear> kOuterAt;
   int64_t batchSize = 1;
+  bool isEnd = false; ///< the last block, where it stands apart
   /// Counters of loops along k that are open, and their trips.
   llvm::SmallVector<std::pair<mlir::Value, int64_t>> kLoops;
 };

@@ -229,6 +229,11 @@ void Explainer::describeChoices(const Problem &problem, ContractionAttr plan,
     edges.push_back("first " + k + " = " + number(plan.getFirstDepth()));
   if (plan.getLastDepth())
     edges.push_back("last " + k + " = " + number(plan.getLastDepth()));
+  if (plan.getEndDepth())
+    edges.push_back("at the very end " + k + " = " +
+                    number(plan.getEndDepth()));
+  if (plan.getKeepsResults())
+    edges.push_back("results wait for the last loads");
   if (plan.getWarmUp())
     edges.push_back(number(plan.getWarmUp()) + " x zeros first");
   if (plan.getScalarTiles())

@@ -51,6 +51,21 @@ private:
   void chooseExits();
   void chooseRuns();
   double blockTime() const;
+  /// Results of a partition, if all of them stay in SBUF.
+  int64_t keptBytes() const {
+    int64_t width = problem.factor(plan.getMoving()).extent;
+    int64_t height = problem.factor(plan.getStationary()).extent;
+    return llvm::divideCeil(height, plan.getRowTile()) *
+           llvm::alignTo(width, plan.getColumnBlock()) * 4;
+  }
+  /// The outer factor has one block, and comes once.
+  bool isAlone() const {
+    Side outer = plan.getOuter();
+    return problem.batch.empty() &&
+           problem.factor(outer).extent <= (outer == plan.getStationary()
+                                                ? plan.getRowBlock()
+                                                : plan.getColumnBlock());
+  }
   ContractionAttr made() const {
     return ContractionAttr::get(
         plan.getContext(), plan.getStationary(), plan.getOuter(),
@@ -59,7 +74,7 @@ private:
         plan.getSumSlots(), plan.getResultSlots(), unroll, plan.getALoad(),
         plan.getBLoad(), evict, doubleRow, firstDepth, lastDepth, warmUp,
         scalarTiles, storeTiles, kRuns, batchBlock, whole, plan.getSumDepth(),
-        gpsimdStores);
+        gpsimdStores, endDepth, keepsResults);
   }
 
   const Problem &problem;
@@ -70,11 +85,12 @@ private:
   const Factor &rows, &columns;
   Side inner;
   int64_t depth, slots[2];
-  int64_t unroll = 1, firstDepth = 0, lastDepth = 0, warmUp = 0;
+  int64_t unroll = 1, firstDepth = 0, lastDepth = 0, endDepth = 0, warmUp = 0;
   int64_t scalarTiles = 0, storeTiles = 1;
   int64_t batchBlock = 1;
   QueueKind evict;
-  bool doubleRow = false, kRuns = false, whole = false, gpsimdStores = false;
+  bool doubleRow = false, kRuns = false, whole = false, gpsimdStores = false,
+       keepsResults = false;
 };
 
 } // namespace
@@ -193,10 +209,18 @@ void Finish::chooseDepths() {
     if (!fits())
       what = before;
   };
+  // What the array waits for should end soon after the last transfer. Short ones cost
+  // the DMA time, so that only the last block has one where it can stand apart.
+  bool waits = innerLoad(problem.steps(machine)).busy > blockTime();
+  if (depth > unit && waits && whole && isAlone() && !plan.getSumDepth()) {
+    choose(endDepth, unit);
+    keepsResults = endDepth && keptBytes() <= machine.sbuf.partitionBytes / 8;
+    if (endDepth)
+      return;
+  }
   if (depth > unit)
     choose(firstDepth, unit);
-  // What the array waits for should end soon after the last transfer.
-  if (innerLoad(problem.steps(machine)).busy > blockTime()) {
+  if (waits) {
     if (depth > unit)
       choose(lastDepth, unit);
     return;
@@ -289,10 +313,11 @@ void Finish::chooseExits() {
                        : tiles;
   double passes = double(tiles) * store.busy +
                   innerLoad(problem.steps(machine) * batchBlock).busy;
+  // Sync stores what vector copies of the last block, and all that was kept.
   auto time = [&](int64_t onScalar, int64_t together, bool byGpsimd) {
     bool both = onScalar > 0 && onScalar < tiles;
     double vectorAt = 0, scalarAt = 0, vectorBusy = 0, scalarBusy = 0;
-    double gpsimdAt = 0, gpsimdBusy = 0;
+    double gpsimdAt = 0, gpsimdBusy = 0, syncAt = 0;
     SmallVector<std::pair<double, double>> left;
     int64_t open[2] = {0, 0};
     for (int64_t i = 0; i < tiles; ++i) {
@@ -310,6 +335,10 @@ void Finish::chooseExits() {
       double issue =
           (software ? gpsimd.issue : store.issue) * double(last - first + 1);
       open[mine] = 0;
+      if (keepsResults && !mine) {
+        syncAt = std::max(syncAt, at) + issue;
+        continue;
+      }
       if (software) {
         gpsimdBusy += issue;
         gpsimdAt = std::max(gpsimdAt, at) + issue;
@@ -325,8 +354,8 @@ void Finish::chooseExits() {
       scalarAt = std::max(scalarAt, ready) + issue;
     if (byGpsimd)
       scalarAt = std::max(scalarAt, gpsimdAt + gpsimd.latency - store.latency);
-    double end =
-        scalarAt - double(tiles - 1) * apart + double(together) * store.busy;
+    double end = std::max(scalarAt, syncAt) - double(tiles - 1) * apart +
+                 double(together) * store.busy;
     return blocks * std::max({products, passes, vectorBusy, scalarBusy,
                               gpsimdBusy}) +
            end;
@@ -338,7 +367,7 @@ void Finish::chooseExits() {
   for (int64_t onScalar = least; onScalar <= most; ++onScalar)
     for (int64_t together = 1; together <= tiles; ++together)
       for (bool byGpsimd : {false, true}) {
-        if (byGpsimd && (onScalar == 0 || onScalar == tiles))
+        if (byGpsimd && (onScalar == 0 || onScalar == tiles || keepsResults))
           continue;
         double now = time(onScalar, together, byGpsimd);
         if (best != 0 && now >= best)

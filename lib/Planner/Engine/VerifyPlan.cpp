@@ -61,8 +61,9 @@ std::optional<std::string> engine::misfitOf(const Problem &problem,
     return "a tile of " + text(plan.getColumnTile()) + " columns; " +
            machine.name + " has " + text(widestTile(machine)) +
            " in one bank of sums";
-  for (int64_t depth : {plan.getDepthBlock(), plan.getFirstDepth(),
-                        plan.getLastDepth(), plan.getSumDepth()})
+  for (int64_t depth :
+       {plan.getDepthBlock(), plan.getFirstDepth(), plan.getLastDepth(),
+        plan.getSumDepth(), plan.getEndDepth()})
     if (depth % machine.tensor.rows != 0)
       return "a block of " + text(depth) +
              " steps is no whole number of the array's " +
@@ -97,6 +98,15 @@ std::optional<std::string> engine::misfitOf(const Problem &problem,
                        "copies some tiles as well");
   if (plan.getWhole() && !plan.getStays())
     return std::string("a factor is loaded whole that does not stay");
+  const Factor &outer = problem.factor(plan.getOuter());
+  if (plan.getEndDepth() &&
+      (!problem.batch.empty() || plan.getSumDepth() ||
+       outer.extent > (plan.getOuter() == plan.getStationary()
+                           ? plan.getRowBlock()
+                           : plan.getColumnBlock())))
+    return std::string(
+        "end_depth is for sums of one block of the outer factor, "
+        "without a batch or parts");
   if (plan.getBatchBlock() > 1 &&
       (problem.batch.empty() || !problem.contraction.isOnlyRounded() ||
        rows.extent > plan.getRowTile() ||

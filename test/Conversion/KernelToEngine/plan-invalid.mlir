@@ -319,3 +319,43 @@ kernel.func @tn sizes [K, M, N] (a = %a: tensor<?x?xbf16> [K, M], b = %b: tensor
   } -> tensor<?x?xf32>
   kernel.return %c : tensor<?x?xf32>
 }
+
+// -----
+
+// expected-error @+1 {{end_depth is for sums of one block of the outer factor, without a batch or parts}}
+kernel.func @tn sizes [K, M, N] (a = %a: tensor<?x?xbf16> [K, M], b = %b: tensor<?x?xbf16> [K, N]) -> (c: tensor<?x?xf32> [M, N])
+    fixed {K = array<i64: 768>, M = array<i64: 64>, N = array<i64: 1212>}
+    attributes {kernel.plan = #engine.plan<"trn2", [<contraction[0] by <stationary = a, outer = a, stays = true, row_tile = 4, column_tile = 256, row_block = 4, column_block = 512, depth_block = 384, a_slots = 2, b_slots = 6, sum_slots = 8, result_slots = 3, unroll = 2, a_load = copy, b_load = copy, evict = vector, whole = true, end_depth = 128>>]>} {
+  %M = kernel.size "M" : index
+  %N = kernel.size "N" : index
+  %K = kernel.size "K" : index
+  %zero = arith.constant 0.0 : f32
+  %splat = tensor.splat %zero[%M, %N] : tensor<?x?xf32>
+  %c = kernel.reduce sum "c" [m: %M, n: %N] over [k: %K] ins(%a[k, m] as %x : tensor<?x?xbf16>, %b[k, n] as %y : tensor<?x?xbf16>) outs(%splat : tensor<?x?xf32>) {
+    %xf = kernel.cast exact %x : bf16 to f32
+    %yf = kernel.cast exact %y : bf16 to f32
+    %p = arith.mulf %xf, %yf : f32
+    kernel.yield %p : f32
+  } -> tensor<?x?xf32>
+  kernel.return %c : tensor<?x?xf32>
+}
+
+// -----
+
+// expected-error @+1 {{a block of 100 steps is no whole number of the array's 128 rows}}
+kernel.func @tn sizes [K, M, N] (a = %a: tensor<?x?xbf16> [K, M], b = %b: tensor<?x?xbf16> [K, N]) -> (c: tensor<?x?xf32> [M, N])
+    fixed {K = array<i64: 768>, M = array<i64: 4>, N = array<i64: 1212>}
+    attributes {kernel.plan = #engine.plan<"trn2", [<contraction[0] by <stationary = a, outer = a, stays = true, row_tile = 4, column_tile = 256, row_block = 4, column_block = 512, depth_block = 384, a_slots = 2, b_slots = 6, sum_slots = 8, result_slots = 3, unroll = 2, a_load = copy, b_load = copy, evict = vector, whole = true, end_depth = 100>>]>} {
+  %M = kernel.size "M" : index
+  %N = kernel.size "N" : index
+  %K = kernel.size "K" : index
+  %zero = arith.constant 0.0 : f32
+  %splat = tensor.splat %zero[%M, %N] : tensor<?x?xf32>
+  %c = kernel.reduce sum "c" [m: %M, n: %N] over [k: %K] ins(%a[k, m] as %x : tensor<?x?xbf16>, %b[k, n] as %y : tensor<?x?xbf16>) outs(%splat : tensor<?x?xf32>) {
+    %xf = kernel.cast exact %x : bf16 to f32
+    %yf = kernel.cast exact %y : bf16 to f32
+    %p = arith.mulf %xf, %yf : f32
+    kernel.yield %p : f32
+  } -> tensor<?x?xf32>
+  kernel.return %c : tensor<?x?xf32>
+}

@@ -41,7 +41,7 @@ kernel.func @tn sizes [K, M, N] (a = %a: tensor<?x?xbf16> [K, M], b = %b: tensor
 // CHECK: engine.for %{{.*}} = 5
 // CHECK: engine.issue tensor "matmul"({{.*}}) {start, stop}
 // CHECK: engine.view {{.*}} to <128x7x256xf8E4M3, sbuf>
-// CHECK: engine.issue sync "dma_copy"
+// CHECK: engine.issue scalar "dma_copy"
 // CHECK: engine.issue sync "dma_copy"
 // CHECK: engine.issue tensor "load_weights"({{.*}}) :
 // CHECK: engine.issue tensor "load_weights"({{.*}}) {double_row}
@@ -60,6 +60,49 @@ kernel.func @tn8 sizes [K, M, N] (a = %a: tensor<?x?xf8E4M3> [K, M], b = %b: ten
   %c = kernel.reduce sum "c" [m: %M, n: %N] over [k: %K] ins(%a[k, m] as %x : tensor<?x?xf8E4M3>, %b[k, n] as %y : tensor<?x?xf8E4M3>) outs(%splat : tensor<?x?xf32>) {
     %xf = kernel.cast exact %x : f8E4M3 to f32
     %yf = kernel.cast exact %y : f8E4M3 to f32
+    %p = arith.mulf %xf, %yf : f32
+    kernel.yield %p : f32
+  } -> tensor<?x?xf32>
+  kernel.return %c : tensor<?x?xf32>
+}
+
+// The last block is apart: only there the last part of k is short. What was summed before it
+// is stored by sync behind all loads.
+// CHECK-LABEL: engine.program @decode
+// CHECK-DAG: %[[KEPT:.*]] = engine.ring "kept" : <2 x 4x256xf32, sbuf>
+// CHECK-DAG: %[[SCALAR:.*]] = engine.ring "kept_1" : <2 x 4x256xf32, sbuf>
+// CHECK: engine.issue scalar "dma_copy"
+// CHECK: engine.for %{{.*}} = 2
+// CHECK: engine.view {{.*}} to <128x3x512xbf16, sbuf>
+// CHECK: engine.issue sync "dma_copy"
+// CHECK: engine.view {{.*}} to <128x3x512xbf16, sbuf>
+// CHECK: engine.issue sync "dma_copy"
+// CHECK-NOT: "dma_copy"
+// CHECK: engine.acquire %[[SCALAR]] :
+// CHECK: engine.issue scalar "activate"
+// CHECK: engine.acquire %[[KEPT]] :
+// CHECK: engine.issue vector "copy"
+// CHECK: engine.view {{.*}} to <128x3x188xbf16, sbuf>
+// CHECK: engine.view {{.*}} to <128x2x188xbf16, sbuf>
+// CHECK: engine.view {{.*}} to <128x1x188xbf16, sbuf>
+// CHECK: engine.for %{{.*}} = 2
+// CHECK: engine.wait %[[SCALAR]] :
+// CHECK: engine.issue sync "dma_copy"({{.*}}) {ring = 0 : i32}
+// CHECK: engine.wait %[[KEPT]] :
+// CHECK: engine.issue sync "dma_copy"({{.*}}) {ring = 0 : i32}
+// CHECK: engine.issue scalar "activate"
+// CHECK: engine.issue scalar "dma_copy"({{.*}}) {ring = 2 : i32}
+kernel.func @decode sizes [K, M, N] (a = %a: tensor<?x?xbf16> [K, M], b = %b: tensor<?x?xbf16> [K, N]) -> (c: tensor<?x?xf32> [M, N])
+    fixed {K = array<i64: 768>, M = array<i64: 4>, N = array<i64: 1212>}
+    attributes {kernel.plan = #engine.plan<"trn2", [<contraction[0] by <stationary = a, outer = a, stays = true, row_tile = 4, column_tile = 256, row_block = 4, column_block = 512, depth_block = 384, a_slots = 2, b_slots = 6, sum_slots = 8, result_slots = 3, unroll = 2, a_load = copy, b_load = copy, evict = vector, scalar_tiles = 1, whole = true, end_depth = 128, keeps_results = true>>]>} {
+  %M = kernel.size "M" : index
+  %N = kernel.size "N" : index
+  %K = kernel.size "K" : index
+  %zero = arith.constant 0.0 : f32
+  %splat = tensor.splat %zero[%M, %N] : tensor<?x?xf32>
+  %c = kernel.reduce sum "c" [m: %M, n: %N] over [k: %K] ins(%a[k, m] as %x : tensor<?x?xbf16>, %b[k, n] as %y : tensor<?x?xbf16>) outs(%splat : tensor<?x?xf32>) {
+    %xf = kernel.cast exact %x : bf16 to f32
+    %yf = kernel.cast exact %y : bf16 to f32
     %p = arith.mulf %xf, %yf : f32
     kernel.yield %p : f32
   } -> tensor<?x?xf32>

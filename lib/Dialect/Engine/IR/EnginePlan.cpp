@@ -35,7 +35,8 @@ LogicalResult ContractionAttr::verify(
     int64_t bSlots, int64_t sumSlots, int64_t resultSlots, int64_t unroll, Load,
     Load, QueueKind evict, bool, int64_t firstDepth, int64_t lastDepth,
     int64_t warmUp, int64_t scalarTiles, int64_t storeTiles, bool,
-    int64_t batchBlock, bool, int64_t sumDepth, bool) {
+    int64_t batchBlock, bool whole, int64_t sumDepth, bool, int64_t endDepth,
+    bool keepsResults) {
   if (rowTile < 1 || columnTile < 1)
     return emitError() << "a tile of " << rowTile << " rows by " << columnTile
                        << " columns is empty";
@@ -51,11 +52,17 @@ LogicalResult ContractionAttr::verify(
     return emitError() << "depth_block = " << depthBlock << " holds nothing";
   for (auto [name, number] : {std::pair("first_depth", firstDepth),
                               {"last_depth", lastDepth},
+                              {"end_depth", endDepth},
                               {"warm_up", warmUp},
                               {"scalar_tiles", scalarTiles},
                               {"sum_depth", sumDepth}})
     if (number < 0)
       return emitError() << name << " = " << number << " is negative";
+  if (endDepth && (!whole || batchBlock > 1))
+    return emitError() << "end_depth = " << endDepth
+                       << " needs a factor that stays whole, and no batch";
+  if (keepsResults && !endDepth)
+    return emitError() << "keeps_results needs an end_depth";
   if (batchBlock < 1)
     return emitError() << "batch_block = " << batchBlock << " holds nothing";
   if (storeTiles < 1)
@@ -79,13 +86,14 @@ LogicalResult ContractionAttr::verify(
   return success();
 }
 
-SmallVector<int64_t> ContractionAttr::getGroups(int64_t depth,
-                                                int64_t rows) const {
+SmallVector<int64_t> ContractionAttr::getGroups(int64_t depth, int64_t rows,
+                                                bool isEnd) const {
   auto stepsOf = [&](int64_t elements) {
     return std::max<int64_t>(1, (elements ? elements : getDepthBlock()) / rows);
   };
   int64_t first = stepsOf(getFirstDepth()), each = stepsOf(0),
-          last = stepsOf(getLastDepth());
+          last =
+              stepsOf(isEnd && getEndDepth() ? getEndDepth() : getLastDepth());
   int64_t rest = (depth + rows - 1) / rows;
   SmallVector<int64_t> groups;
   while (rest > last) {

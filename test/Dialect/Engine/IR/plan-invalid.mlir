@@ -85,5 +85,25 @@
 
 // -----
 
+// expected-error @+1 {{end_depth = 128 needs a factor that stays whole, and no batch}}
+#p = #engine.contraction<stationary = a, outer = b, stays = true, row_tile = 128, column_tile = 512, row_block = 512, column_block = 512, depth_block = 512, a_slots = 12, b_slots = 16, sum_slots = 8, result_slots = 4, unroll = 16, a_load = copy, b_load = transpose, evict = vector, end_depth = 128>
+
+// -----
+
+// expected-error @+1 {{end_depth = 128 needs a factor that stays whole, and no batch}}
+#p = #engine.contraction<stationary = a, outer = b, stays = true, row_tile = 128, column_tile = 512, row_block = 512, column_block = 512, depth_block = 512, a_slots = 12, b_slots = 16, sum_slots = 8, result_slots = 4, unroll = 16, a_load = copy, b_load = transpose, evict = vector, whole = true, batch_block = 2, end_depth = 128>
+
+// -----
+
+// expected-error @+1 {{end_depth = -1 is negative}}
+#p = #engine.contraction<stationary = a, outer = b, stays = true, row_tile = 128, column_tile = 512, row_block = 512, column_block = 512, depth_block = 512, a_slots = 12, b_slots = 16, sum_slots = 8, result_slots = 4, unroll = 16, a_load = copy, b_load = transpose, evict = vector, whole = true, end_depth = -1>
+
+// -----
+
+// expected-error @+1 {{keeps_results needs an end_depth}}
+#p = #engine.contraction<stationary = a, outer = b, stays = true, row_tile = 128, column_tile = 512, row_block = 512, column_block = 512, depth_block = 512, a_slots = 12, b_slots = 16, sum_slots = 8, result_slots = 4, unroll = 16, a_load = copy, b_load = transpose, evict = vector, whole = true, keeps_results = true>
+
+// -----
+
 // expected-error @+1 {{a plan names no machine}}
 #p = #engine.plan<"", [<tiles[0]>]>

@@ -63,6 +63,8 @@ def Engine_ContractionAttr : Engine_PlanPart<"Contraction", "contraction"> {
     | `whole` | what stays is loaded by one transfer, into one slot |
     | `store_tiles` | tiles that one transfer stores where nothing is computed on them |
     | `sum_depth` | elements of k whose products PSUM sums before gpsimd adds them to the others as integers, in SBUF; a multiple of the array's rows; 0: all |
+    | `end_depth` | `depth_block` of the last part of k in the last block, which is then written out apart: short, so that little follows the last transfer, while all others are long; 0: no block differs. Needs `whole`, one block of the outer factor and no batch |
+    | `keeps_results` | with `end_depth`: results of the blocks before the last stay in SBUF until every transfer of a factor is on its way, and sync stores them; it stores what vector copies of the last block as well |
     | `gpsimd_stores` | where vector and scalar copy sums, gpsimd triggers the stores of vector's tiles, and sync brings both factors |
   }];
   let parameters = (ins EnumParameter<Engine_Side>:$stationary, EnumParameter<Engine_Side>:$outer,
@@ -82,7 +84,9 @@ def Engine_ContractionAttr : Engine_PlanPart<"Contraction", "contraction"> {
                         DefaultValuedParameter<"int64_t", "1">:$batch_block,
                         DefaultValuedParameter<"bool", "false">:$whole,
                         DefaultValuedParameter<"int64_t", "0">:$sum_depth,
-                        DefaultValuedParameter<"bool", "false">:$gpsimd_stores);
+                        DefaultValuedParameter<"bool", "false">:$gpsimd_stores,
+                        DefaultValuedParameter<"int64_t", "0">:$end_depth,
+                        DefaultValuedParameter<"bool", "false">:$keeps_results);
   // The others as they are by default.
   let builders = [AttrBuilder<(ins "::facet::engine::Side":$stationary, "::facet::engine::Side":$outer,
       "bool":$stays, "int64_t":$row_tile, "int64_t":$column_tile, "int64_t":$row_block,
@@ -91,7 +95,7 @@ def Engine_ContractionAttr : Engine_PlanPart<"Contraction", "contraction"> {
       "::facet::engine::Load":$b_load, "::facet::engine::QueueKind":$evict, CArg<"int64_t", "0">:$sum_depth), [{
     return Base::get($_ctxt, stationary, outer, stays, row_tile, column_tile, row_block, column_block,
                      depth_block, a_slots, b_slots, sum_slots, result_slots, unroll, a_load, b_load, evict,
-                     false, 0, 0, 0, 0, 1, false, 1, false, sum_depth, false);
+                     false, 0, 0, 0, 0, 1, false, 1, false, sum_depth, false, 0, false);
   }]>];
   let assemblyFormat = "`<` struct(params) `>`";
   let extraClassDeclaration = [{
@@ -104,8 +108,10 @@ def Engine_ContractionAttr : Engine_PlanPart<"Contraction", "contraction"> {
     int64_t getSlots(::facet::engine::Side side) const {
       return side == Side::A ? getASlots() : getBSlots();
     }
-    /// Steps of an array of `rows` rows in each part of k that is loaded at once.
-    ::llvm::SmallVector<int64_t> getGroups(int64_t depth, int64_t rows) const;
+    /// Steps of an array of `rows` rows in each part of k that is loaded at once, in the
+    /// last block or in the others.
+    ::llvm::SmallVector<int64_t> getGroups(int64_t depth, int64_t rows,
+                                           bool isEnd = false) const;
     ::facet::engine::Load getLoad(::facet::engine::Side side) const {
       return side == Side::A ? getALoad() : getBLoad();
     }
