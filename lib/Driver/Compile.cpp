@@ -17,6 +17,7 @@
 #include "Planning.h"
 #include "Road.h"
 #include "Sources.h"
+#include "Volume.h"
 #include "facet/Dialect/Kernel/IR/Kernel.h"
 #include "facet/Driver/CompileText.h"
 #include "facet/Driver/Depfile.h"
@@ -121,6 +122,9 @@ static ExitCode emitForEngine(Invocation &invocation, const Request &request,
   if (!kernel)
     return ExitCode::Usage;
   keepOnly(kernel);
+  if (!checkVolume(*sources.module, 1, diagnostics))
+    return ExitCode::Rejected;
+  LongWork work(invocation, *sources.module, 1);
   checkSchedules(sources, StringRef(request.engine->name), diagnostics);
   FailureOr<engine::ProgramOp> lowered =
       lowerToEngine(kernel, *request.engine, [&](kernel::FuncOp simplified) {

@@ -15,6 +15,7 @@
 #include "EngineCalls.h"
 #include "MlirDiagnostics.h"
 #include "Planning.h"
+#include "Volume.h"
 #include "facet/Driver/Help.h"
 #include "facet/Target/EmitObject.h"
 
@@ -161,6 +162,11 @@ static LogicalResult planAndLower(const Sources &sources,
 
 ExitCode facet::lowerKernels(Sources &sources, const Emission &emission,
                              Invocation &invocation) {
+  if (sources.hasKernels &&
+      !checkVolume(*sources.module,
+                   std::max<size_t>(emission.targets.size(), 1),
+                   invocation.diagnostics))
+    return ExitCode::Rejected;
   if (emission.engine) {
     ExitCode code = lowerToEngineCalls(sources, *emission.engine,
                                        emission.interface, invocation);
@@ -224,6 +230,7 @@ ExitCode facet::emit(Sources &sources, EmitKind kind, const Emission &emission,
                      Invocation &invocation, std::string &text) {
   ModuleOp module = *sources.module;
   KernelPlaces kernels = placesOfKernels(module);
+  LongWork work(invocation, module, emission.targets.size());
   if (kind == EmitKind::Kernel && !sources.hasKernels) {
     invocation.diagnostics.error({}, "these inputs are lowered already; the "
                                      "stage 'kernel' is behind them");

@@ -12,6 +12,7 @@
 #include "OnText.h"
 #include "Planning.h"
 #include "Road.h"
+#include "Volume.h"
 #include "facet/Dialect/Kernel/IR/Plan.h"
 #include "facet/Driver/Help.h"
 #include "facet/Pipelines/Engine.h"
@@ -206,6 +207,9 @@ static ExitCode explain(Invocation &invocation, llvm::raw_ostream &os) {
       diagnostics);
 
   Answers answers(line, os);
+  // Plans for CPUs are quick.
+  if (engine && !checkVolume(*sources->module, 1, diagnostics))
+    return ExitCode::Rejected;
   if (engine)
     return explainEngine(*sources, *engine, diagnostics, answers);
   for (const TargetOnMachine &on : loaded->list)

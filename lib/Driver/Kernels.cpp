@@ -9,6 +9,7 @@
 #include "Kernels.h"
 #include "Crash.h"
 #include "HostKernel.h"
+#include "Volume.h"
 #include "facet/Driver/Help.h"
 
 using namespace mlir;
@@ -51,6 +52,7 @@ std::unique_ptr<Loaded> facet::loadKernels(Sources &sources,
                                            ExitCode &code) {
   Emission emission{targets, {}, {}, nullptr, {}};
   emission.interface.nameSpace = HostKernel::nameSpace.str();
+  LongWork work(invocation, *sources.module, targets.size());
   code = lowerKernels(sources, emission, invocation);
   if (code != ExitCode::Ok)
     return nullptr;

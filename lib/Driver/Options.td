@@ -169,7 +169,8 @@ def print_cmake_dir : Flag<["--"], "print-cmake-dir">, Group<grp_general>, HelpT
 def print_completion_eq : Joined<["--"], "print-completion=">, Group<grp_general>, Values<"bash,zsh,fish">,
                           MetaVarName<"SHELL">, HelpText<"a completion script for bash, zsh or fish">;
 def print_manual : Flag<["--"], "print-manual">, Group<grp_general>, HelpText<"the manual page, for man(1)">;
-// Not listed: how the tests reach internal errors, and what check says of wrong calls
-// (Mischief in lib/Driver/Check/Placement.h).
+// Not listed: how the tests reach internal errors, what check says of wrong calls
+// (Mischief in lib/Driver/Check/Placement.h), and the milliseconds that LongWork waits.
 def internal_wrong : Joined<["--"], "internal-wrong=", [check]>, Group<grp_general>;
+def internal_patience : Joined<["--"], "internal-patience=", [compile, run, check, bench]>, Group<grp_general>;
 def internal_crash : Flag<["--"], "internal-crash">, Group<grp_general>;

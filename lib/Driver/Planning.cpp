@@ -56,8 +56,22 @@ void facet::checkSchedules(const Sources &sources, ArrayRef<StringRef> chosen,
   machines.push_back("native");
   std::vector<std::string> files = machineNames();
   machines.append(files.begin(), files.end());
+  // The schedule for all sizes that ends the search, and how many stand behind it.
+  struct Last {
+    Place place;
+    unsigned hidden = 0;
+    Place firstHidden;
+  };
+  llvm::MapVector<std::pair<StringRef, StringRef>, Last> last;
   for (const syntax::Schedule &schedule : sources.schedules) {
     StringRef name = schedule.kernel.text, on = schedule.target;
+    Place place = syntax::placeIn(schedule.file, schedule.kernel.span);
+    if (auto known = last.find({name, on}); known != last.end()) {
+      if (!known->second.hidden++)
+        known->second.firstHidden = place;
+    } else if (!schedule.when) {
+      last.insert({{name, on}, {place, 0, {}}});
+    }
     // Imports bring schedules for the kernels of many files.
     if (!llvm::is_contained(sources.inputNames, schedule.file))
       continue;
@@ -74,6 +88,16 @@ void facet::checkSchedules(const Sources &sources, ArrayRef<StringRef> chosen,
                               didYouMean(on, machines) +
                               "; the schedule is not used");
   }
+  for (auto &[key, schedule] : last)
+    if (schedule.hidden)
+      diagnostics
+          .warning("unused-schedule", schedule.firstHidden,
+                   (schedule.hidden == 1
+                        ? "this schedule is"
+                        : "this and " + Twine(schedule.hidden - 1) +
+                              " more schedules are") +
+                       " never taken: one before it is for all sizes")
+          .note(schedule.place, "it stands here");
 }
 
 void facet::tellStored(kernel::PlanAttrInterface plan, kernel::FuncOp kernel,

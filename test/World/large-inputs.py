@@ -38,6 +38,13 @@ refused("requires.facet", "kernel f(x: f32[N]) -> y: f32[N] requires " + repeate
 refused("axes.facet", "kernel f(x: f32[" + repeated("A{i}, ") + "B]) -> y: f32 { y = 1 }", "at most 32 are allowed")
 refused("again.facet", "kernel f(x: f32[N]) -> y: f32[N] {\n" + repeated("y[i] = x[i] + {i}\n") + "}", "`y` is assigned twice")
 refused("entries.facet", 'kernel f(x: f32[N]) -> y: f32[N] { y[i] = x[i] }\nschedule f on "x86-64-v3" {' + repeated("y: tile(i = {i})\n") + "}", "`y` has two entries")
+product = "(a: f32[M, K], b: f32[K, K]) -> c: f32[M, K] {{ c[i, j] = sum[k](a[i, k] * b[k, j]) }}\n"
+refused("kernels.facet", repeated("kernel k{i}" + product), "kernels.facet:701:8: error: the kernels up to 'k700' are 2804 parts of code")
+steps = MB // 50
+chain = "".join(f"let t{i + 1}[i, j] = sum[k](t{i}[i, k] * b[k, j])\n" for i in range(steps))
+for name, command in ("chain.facet", ["compile", "-o", "x.engine"]), ("plan.facet", ["explain"]):
+    refused(name, f"kernel f(a: f32[M, K], b: f32[K, K]) -> c: f32[M, K] {{\nlet t0[i, j] = a[i, j]\n{chain}c[i, j] = t{steps}[i, j]\n}}\n", f"kernel 'f' is {4 * steps + 2} parts of code",
+            command=[FACET, command[0], name, *command[1:], "--target=trn2", "-DM=128", "-DK=128"])
 for name, text in ("deep.yaml", "a: " + MB * "["), ("anchors.yaml", "k0: &k0 [x, x]\n" + "".join(f"k{i}: &k{i} [*k{i - 1}, *k{i - 1}]\n" for i in range(1, 9000))):
     refused(name, "format: facet-machine-1\nname: a\n" + text, command=[FACET, "targets", os.path.abspath(name)])
 refused("line.s", '.machine "trn2"\n' + MB * "x", command=[SIM, "as", "line.s", "-o", "x.engine"])

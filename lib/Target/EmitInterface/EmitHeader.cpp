@@ -320,8 +320,12 @@ FailureOr<std::string> facet::emitHeader(ArrayRef<kernel::FuncOp> kernels,
                                          StringRef fileName,
                                          const InterfaceOptions &options) {
   std::vector<Signature> signatures;
+  std::optional<SymbolTable>
+      symbols; // to look up in it without a walk each time
+  if (!kernels.empty())
+    symbols.emplace(kernels.front()->getParentOp());
   for (kernel::FuncOp kernel : kernels) {
-    FailureOr<Signature> signature = describe(kernel, options);
+    FailureOr<Signature> signature = describe(kernel, options, &*symbols);
     if (failed(signature))
       return failure();
     signatures.push_back(std::move(*signature));

@@ -180,7 +180,8 @@ static LogicalResult checkPairs(kernel::FuncOp kernel,
 
 static LogicalResult checkNames(kernel::FuncOp kernel,
                                 const Signature &signature,
-                                const InterfaceOptions &options) {
+                                const InterfaceOptions &options,
+                                const SymbolTable *others) {
   if (!options.nameSpace.empty() && !isIdentifier(options.nameSpace))
     return kernel.emitError() << "the namespace '" << options.nameSpace
                               << "' is not a C identifier";
@@ -214,7 +215,8 @@ static LogicalResult checkNames(kernel::FuncOp kernel,
                                 << "' would define the C function '" << symbol
                                 << "' twice; rename an argument";
     Operation *other =
-        SymbolTable::lookupSymbolIn(kernel->getParentOp(), symbol);
+        others ? others->lookup(symbol)
+               : SymbolTable::lookupSymbolIn(kernel->getParentOp(), symbol);
     if (other && other != kernel) {
       InFlightDiagnostic diagnostic = kernel.emitError()
                                       << "kernel '" << signature.name
@@ -227,9 +229,9 @@ static LogicalResult checkNames(kernel::FuncOp kernel,
   return success();
 }
 
-FailureOr<Signature>
-facet::interface::describe(kernel::FuncOp kernel,
-                           const InterfaceOptions &options) {
+FailureOr<Signature> facet::interface::describe(kernel::FuncOp kernel,
+                                                const InterfaceOptions &options,
+                                                const SymbolTable *others) {
   Signature signature;
   signature.name = kernel.getSymName();
   bool prefixed = !options.nameSpace.empty();
@@ -276,7 +278,7 @@ facet::interface::describe(kernel::FuncOp kernel,
     signature.promises.push_back(promise.getText().str());
   });
 
-  if (failed(checkNames(kernel, signature, options)) ||
+  if (failed(checkNames(kernel, signature, options, others)) ||
       failed(checkPairs(kernel, signature)))
     return failure();
   nameParameters(signature);

@@ -86,9 +86,11 @@ struct Signature {
   llvm::SmallVector<Formal> tensors() const;
 };
 
-/// Reads and checks; reports what C cannot take.
+/// Reads and checks; reports what C cannot take. `others` is the table of the kernel's
+/// module, when there is one.
 mlir::FailureOr<Signature> describe(kernel::FuncOp kernel,
-                                    const InterfaceOptions &options);
+                                    const InterfaceOptions &options,
+                                    const mlir::SymbolTable *others = nullptr);
 
 /// "M", "128" or "(Q, 128)".
 std::string spell(kernel::AxisAttr axis);
