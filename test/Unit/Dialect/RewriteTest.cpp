@@ -2,13 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Random kernels, run by the interpreter before and after tiling each of their ops,
-// simplifying, and decomposing softmax: every result element has the same bits. What
-// a sweep must have met is counted, so that it cannot become empty unnoticed.
+// simplifying, decomposing softmax, and what takes sums apart for matrix engines, each
+// alone: every result element has the same bits. What a sweep must have met is counted,
+// so that it cannot become empty unnoticed.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Interpreter.h"
 
+#include "facet/Conversion/KernelToEngine.h"
 #include "facet/Dialect/Kernel/Transforms/Passes.h"
 #include "facet/Frontend/EmitKernel.h"
 #include "facet/Frontend/Frontend.h"
@@ -133,7 +135,23 @@ protected:
                          const std::vector<Tensor> &want,
                          const std::string &source);
 
-  void run(FuncOp kernel, std::unique_ptr<Pass> pass) {
+  /// Fixes the sizes, as the road to an engine asks.
+  void fixSizes(FuncOp kernel, const Sizes &sizes) {
+    Builder builder(&context);
+    SmallVector<NamedAttribute> fixed;
+    for (auto name : kernel.getSizes().getAsRange<StringAttr>())
+      fixed.push_back(builder.getNamedAttr(
+          name, builder.getDenseI64ArrayAttr({sizes.at(name.str())})));
+    kernel.setFixedAttr(builder.getDictionaryAttr(fixed));
+  }
+
+  /// A sum of products whose factors are computed, drawn by `random`.
+  std::string computedProduct(Sizes &sizes);
+  /// A sum of products of integers with what quantised products have around it, drawn by
+  /// `random`; some of so many terms that its sums are no longer exact in f32.
+  std::string integerProduct(Sizes &sizes);
+
+  void run(FuncOp kernel, std::unique_ptr<mlir::Pass> pass) {
     PassManager manager(&context, FuncOp::getOperationName());
     manager.addPass(std::move(pass));
     ASSERT_TRUE(succeeded(manager.run(kernel)));
@@ -266,5 +284,109 @@ TEST_F(RewriteTest, DecomposingSoftmaxKeepsEveryElement) {
     expectResults(kernel, sizes, arguments, want, source);
   });
   EXPECT_GT(decomposed, 10u);
+}
+
+std::string RewriteTest::integerProduct(Sizes &sizes) {
+  auto oneOf = [&](std::initializer_list<const char *> words) {
+    return std::string(words.begin()[random() % words.size()]);
+  };
+  sizes = {{"M", 1 + random() % 3},
+           {"K", std::array{1 + random() % 9, 300ul, 1100ul}[random() % 3]},
+           {"N", 1 + random() % 4}};
+  std::string a = oneOf({"u8", "i8"}), b = oneOf({"u8", "i8"});
+  bool turnsA = random() % 2, turnsB = random() % 2;
+  std::string behind =
+      oneOf({"s[m, n]", "s[m, n] + i32(bc[n]) * 3",
+             "f32(s[m, n]) * (as * ws[n])", "f32(s[m, n]) * exp(ws[n]) + as"});
+  return "kernel f(a: " + a + (turnsA ? "[K, M]" : "[M, K]") + ", b: " + b +
+         (turnsB ? "[N, K]" : "[K, N]") + ", az: " + a + ", ar: " + a +
+         "[M], bz: " + b + ", bc: " + b + "[N], as: f32, ws: f32[N]) -> c: " +
+         (behind[0] == 'f' ? "f32" : "i32") +
+         "[M, N] {\n  let s[m, n] = sum[k]((i32(" +
+         (turnsA ? "a[k, m]" : "a[m, k]") + ")" +
+         oneOf({"", " - i32(az)", " - i32(ar[m])"}) + ") * (i32(" +
+         (turnsB ? "b[n, k]" : "b[k, n]") + ")" +
+         oneOf({"", " - i32(bz)", " - i32(bc[n])"}) +
+         "))\n  c[m, n] = " + behind + "\n}\n";
+}
+
+std::string RewriteTest::computedProduct(Sizes &sizes) {
+  auto oneOf = [&](std::initializer_list<const char *> words) {
+    return std::string(words.begin()[random() % words.size()]);
+  };
+  sizes = {
+      {"M", 1 + random() % 4}, {"K", random() % 9}, {"N", 1 + random() % 4}};
+  std::string type = oneOf({"f32", "bf16", "i8"});
+  std::string a = oneOf({"x[m, k]", "f32(bf16(x[m, k] * r[m]))",
+                         "x[m, k] * c[k]",
+                         "where(x[m, k] > 0, x[m, k], r[m])"}),
+              b = oneOf({"f32(w[k, n])", "f32(w[k, n]) * c[k]",
+                         "(f32(w[k, n]) - z[n]) * c[k]",
+                         "exp(min(f32(w[k, n]), z[n]))"});
+  std::string product =
+      random() % 2 ? "(" + a + ") * (" + b + ")" : "(" + b + ") * (" + a + ")";
+  return "kernel f(x: f32[M, K], r: f32[M], w: " + type +
+         "[K, N], c: f32[K], z: f32[N]) -> y: f32[M, N] {\n  y[m, n] = " +
+         oneOf({"", "z[n] + "}) + "sum[k](" + product + ")\n}\n";
+}
+
+// What the road to an engine rewrites before it plans, each alone. The kernels are of the
+// form that it is about, which the generator hardly ever finds.
+
+TEST_F(RewriteTest, SeparatingFactorsKeepsEveryElement) {
+  unsigned separated = 0;
+  for (uint64_t seed = 0; seed != 300 && !HasFatalFailure(); ++seed) {
+    random.seed(seed);
+    Sizes sizes;
+    std::string source = computedProduct(sizes);
+    FuncOp kernel = emit(source);
+    ASSERT_TRUE(kernel) << source;
+    std::vector<Tensor> arguments = randomArguments(kernel, sizes);
+    Interpreter interpreter(sizes);
+    auto want = interpreter.run(kernel, arguments);
+    ASSERT_TRUE(want) << interpreter.error << '\n' << source;
+    run(kernel, createSimplifyKernelPass());
+    unsigned before = llvm::range_size(kernel.getOps<MapOp>());
+    engine::separateFactors(kernel);
+    separated += llvm::range_size(kernel.getOps<MapOp>()) != before;
+    expectResults(kernel, sizes, arguments, *want, source);
+    run(kernel, createSimplifyKernelPass());
+    expectResults(kernel, sizes, arguments, *want, source);
+  }
+  EXPECT_GT(separated, 100u);
+}
+
+TEST_F(RewriteTest, SeparatingIntegersKeepsEveryElement) {
+  unsigned separated = 0, hoisted = 0;
+  for (uint64_t seed = 0; seed != 90 && !HasFatalFailure(); ++seed) {
+    random.seed(seed);
+    Sizes sizes;
+    std::string source = integerProduct(sizes);
+    FuncOp kernel = emit(source);
+    ASSERT_TRUE(kernel) << source;
+    fixSizes(kernel, sizes);
+    std::vector<Tensor> arguments = randomArguments(kernel, sizes);
+    // All values of a byte, the largest often.
+    for (Tensor &argument : arguments)
+      for (Attribute &element : argument.elements)
+        if (auto number = dyn_cast<IntegerAttr>(element))
+          element = IntegerAttr::get(
+              number.getType(),
+              APInt(8, random() % 2 ? random() % 256 : 0x7f + random() % 2));
+    Interpreter interpreter(sizes);
+    auto want = interpreter.run(kernel, arguments);
+    ASSERT_TRUE(want) << interpreter.error << '\n' << source;
+    run(kernel, createSimplifyKernelPass());
+    separated += engine::separateIntegers(kernel);
+    expectResults(kernel, sizes, arguments, *want, source);
+    run(kernel, createSimplifyKernelPass());
+    expectResults(kernel, sizes, arguments, *want, source);
+    unsigned before = llvm::range_size(kernel.getOps<MapOp>());
+    engine::hoistTerms(kernel);
+    hoisted += llvm::range_size(kernel.getOps<MapOp>()) != before;
+    expectResults(kernel, sizes, arguments, *want, source);
+  }
+  EXPECT_GT(separated, 40u);
+  EXPECT_GT(hoisted, 5u);
 }
 } // namespace
