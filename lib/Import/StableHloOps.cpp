@@ -136,7 +136,8 @@ std::optional<Operand> Maker::broadcast() {
   ArrayRef<int64_t> dims = list("dims");
   const Operand &x = operands[0];
   if (dims.size() != x.axes.size() || llvm::any_of(dims, [&](int64_t dim) {
-        return dim < 0 || dim >= int64_t(axes.size());
+        return dim < 0 || dim >= int64_t(axes.size()) ||
+               llvm::count(dims, dim) != 1;
       }))
     return refuse("dims names an axis of the result for each of the operand's");
   return view(x, axes,
@@ -211,6 +212,8 @@ std::optional<Operand> Maker::reduce() {
   for (int64_t dim : list("dims"))
     if (dim < 0 || dim >= int64_t(marks.size()))
       return refuse("there is no axis " + Twine(dim));
+    else if (marks[dim])
+      return refuse("dims names axis " + Twine(dim) + " twice");
     else
       marks[dim] = true;
   for (auto [axis, mark] : llvm::zip(x.axes, marks))
@@ -248,6 +251,10 @@ std::optional<Operand> Maker::product() {
   auto sideOf = [&](const Operand &x, ArrayRef<int64_t> batch,
                     ArrayRef<int64_t> sum) -> std::optional<Side> {
     Side side;
+    // Before they become int: nothing verified them.
+    for (int64_t axis : llvm::concat<const int64_t>(batch, sum))
+      if (axis < 0 || axis >= int64_t(x.axes.size()))
+        return std::nullopt;
     side.batch.assign(batch.begin(), batch.end());
     side.sum.assign(sum.begin(), sum.end());
     for (int axis = 0; axis != int(x.axes.size()); ++axis)
