@@ -133,6 +133,24 @@ reductionOf(linalg::LinalgOp op, mlir::Value yielded,
   return std::nullopt;
 }
 
+/// Arguments of other blocks than `block`, of its function, that `yielded` is computed
+/// from.
+static llvm::SetVector<BlockArgument> numbersOutside(mlir::Value yielded,
+                                                     Block *block) {
+  llvm::SetVector<BlockArgument> numbers;
+  llvm::SetVector<mlir::Value> work;
+  work.insert(yielded);
+  for (unsigned i = 0; i != work.size(); ++i) {
+    if (auto argument = dyn_cast<BlockArgument>(work[i])) {
+      if (argument.getOwner() != block)
+        numbers.insert(argument);
+    } else {
+      work.insert_range(work[i].getDefiningOp()->getOperands());
+    }
+  }
+  return numbers;
+}
+
 LogicalResult Function::structured(linalg::LinalgOp op) {
   if (op->getNumResults() != 1)
     return op->emitError(
@@ -206,6 +224,14 @@ LogicalResult Function::structured(linalg::LinalgOp op) {
       value = text.keep(value, "t");
     depth = std::max(depth, value.depth + 1);
     inputs.push_back({argument, value, op.getMatchingIndexingMap(&operand)});
+  }
+  for (BlockArgument number : numbersOutside(element, block)) {
+    auto found = values.find(number);
+    if (found == values.end() || !found->second.axes.empty())
+      return op->emitError("its body reads a number that is made by nothing "
+                           "that is known here");
+    inputs.push_back({number, found->second,
+                      AffineMap::get(op.getNumLoops(), 0, op.getContext())});
   }
   std::optional<ScalarType> type =
       scalarType(getElementTypeOrSelf(op->getResult(0).getType()));
