@@ -196,10 +196,8 @@ Value OnnxGraph::value(StringRef name) {
     for (int64_t extent : tensor.dims())
       axes.push_back(std::to_string(extent));
     result = text.argument(name, *type, std::move(axes), /*isConst=*/true);
-    std::string element = result.at(Subscripts(tensor.dims_size(), "0")).text;
-    weights.emplace_back(
-        StringRef(element).take_until([](char c) { return c == '['; }).str(),
-        &tensor);
+    values[name] = result;
+    weights.emplace_back(nameOf(name), &tensor);
   }
   return values[name] = result;
 }
@@ -212,42 +210,130 @@ void OnnxGraph::countUses() {
     ++uses[output.name()];
 }
 
+std::optional<Value> OnnxGraph::argumentFor(const onnx::ValueInfoProto &info,
+                                            std::string &why) {
+  const onnx::TypeProto::Tensor &tensor = info.type().tensor_type();
+  std::optional<ScalarType> type = elementType(tensor.elem_type());
+  if (!info.type().has_tensor_type() || !type) {
+    why = "is " +
+          (info.type().has_tensor_type() ? nameOfType(tensor.elem_type())
+                                         : std::string("no tensor")) +
+          ", for which the language has no type";
+    return std::nullopt;
+  }
+  if (!tensor.has_shape()) {
+    why = "has no shape; the number of axes must be known";
+    return std::nullopt;
+  }
+  std::vector<std::string> axes;
+  for (const auto &dim : tensor.shape().dim()) {
+    if (dim.has_dim_value() && dim.dim_value() <= 0) {
+      why = "has an axis of no element";
+      return std::nullopt;
+    }
+    axes.push_back(axisOf(dim, text, info.name() + "_" + Twine(axes.size())));
+  }
+  return text.argument(info.name(), *type, std::move(axes), /*isConst=*/false);
+}
+
 void OnnxGraph::addArguments() {
   for (const onnx::ValueInfoProto &input : graph.input()) {
     if (constants.contains(input.name()))
       continue; // a constant that older models list here too
-    const onnx::TypeProto::Tensor &tensor = input.type().tensor_type();
-    std::optional<ScalarType> type = elementType(tensor.elem_type());
-    if (!input.type().has_tensor_type() || !type) {
-      diagnostics.error({file.str()},
-                        "input '" + input.name() + "' is " +
-                            (input.type().has_tensor_type()
-                                 ? nameOfType(tensor.elem_type())
-                                 : std::string("no tensor")) +
-                            ", for which the language has no type");
-      continue;
-    }
-    if (!tensor.has_shape()) {
-      diagnostics.error({file.str()},
-                        "input '" + input.name() +
-                            "' has no shape; the number of axes must be known");
-      continue;
-    }
-    std::vector<std::string> axes;
-    bool good = true;
-    for (const auto &dim : tensor.shape().dim()) {
-      good &= !dim.has_dim_value() || dim.dim_value() > 0;
-      axes.push_back(
-          axisOf(dim, text, input.name() + "_" + Twine(axes.size())));
-    }
-    if (!good) {
-      diagnostics.error({file.str()}, "input '" + input.name() +
-                                          "' has an axis of no element");
-      continue;
-    }
-    values[input.name()] =
-        text.argument(input.name(), *type, std::move(axes), /*isConst=*/false);
+    std::string why;
+    if (std::optional<Value> argument = argumentFor(input, why))
+      values[input.name()] = std::move(*argument);
+    else
+      diagnostics.error({file.str()}, "input '" + input.name() + "' " + why);
   }
+}
+
+void OnnxGraph::findConstants() {
+  for (const onnx::NodeProto &node : graph.node()) {
+    if (node.op_type() == "Constant")
+      for (const onnx::AttributeProto &attribute : node.attribute())
+        if (attribute.name() == "value" && node.output_size())
+          constants[node.output(0)] = &attribute.t();
+  }
+}
+
+bool OnnxGraph::isIdle(const onnx::NodeProto &node) const {
+  if (node.op_type() == "Constant" && node.output_size() &&
+      constants.contains(node.output(0)))
+    return true;
+  return none_of(node.output(), [&](const std::string &output) {
+    return !output.empty() && uses.lookup(output);
+  });
+}
+
+const Value *OnnxGraph::find(StringRef tensor) const {
+  auto found = values.find(tensor);
+  return found == values.end() ? nullptr : &found->second;
+}
+
+std::string OnnxGraph::nameOf(StringRef tensor) {
+  const Value &value = values[tensor];
+  std::string element = value.at(Subscripts(value.axes.size(), "0")).text;
+  return StringRef(element).take_until([](char c) { return c == '['; }).str();
+}
+
+void OnnxGraph::survey(std::vector<std::string> &why) {
+  countUses();
+  findConstants();
+  StringMap<const onnx::ValueInfoProto *> shapes;
+  for (const auto *list : {&graph.value_info(), &graph.output()})
+    for (const onnx::ValueInfoProto &info : *list)
+      shapes[info.name()] = &info;
+  // What an input cannot be, its readers are told.
+  std::string ignored;
+  for (const onnx::ValueInfoProto &input : graph.input())
+    if (!constants.contains(input.name()))
+      if (std::optional<Value> argument = argumentFor(input, ignored))
+        values[input.name()] = std::move(*argument);
+  for (const onnx::NodeProto &node : graph.node()) {
+    why.emplace_back();
+    if (isIdle(node))
+      continue;
+    for (const std::string &input : node.input())
+      if (why.back().empty() && !input.empty() && !values.contains(input) &&
+          !constants.contains(input))
+        why.back() = "the shape of its operand '" + input +
+                     "' is not in the model; ONNX's shape inference adds it";
+    Value value;
+    if (why.back().empty()) {
+      value = evaluate(node);
+      if (refusal)
+        why.back() = *refusal;
+      refusal.reset();
+    }
+    if (why.back().empty()) {
+      // By itself: what it reads is of no interest.
+      values[node.output(0)] =
+          text.argument("t", value.type, value.axes, /*isConst=*/false);
+      continue;
+    }
+    for (const std::string &output : node.output())
+      if (const onnx::ValueInfoProto *info = shapes.lookup(output))
+        if (std::optional<Value> argument = argumentFor(*info, ignored))
+          values[output] = std::move(*argument);
+  }
+}
+
+bool OnnxGraph::takeArrays(std::vector<ImportedArray> &arrays) {
+  for (const auto &[argument, tensor] : weights) {
+    ScalarType type = *elementType(tensor->data_type());
+    std::optional<std::vector<uint8_t>> elements = bytesOf(*tensor, type);
+    if (!elements) {
+      diagnostics.error({file.str()}, "the numbers of '" + tensor->name() +
+                                          "' are not in this file");
+      return false;
+    }
+    arrays.push_back({argument,
+                      type,
+                      {tensor->dims().begin(), tensor->dims().end()},
+                      std::move(*elements)});
+  }
+  return true;
 }
 
 /// "node 3 (MatMul 'scores')"
@@ -296,12 +382,7 @@ std::optional<std::string> OnnxGraph::kernel(StringRef name) {
   addArguments();
   if (diagnostics.hasErrors())
     return std::nullopt;
-  for (const onnx::NodeProto &node : graph.node()) {
-    if (node.op_type() == "Constant")
-      for (const onnx::AttributeProto &attribute : node.attribute())
-        if (attribute.name() == "value" && node.output_size())
-          constants[node.output(0)] = &attribute.t();
-  }
+  findConstants();
   // Outputs keep their names; what an output is may be read by nodes after it.
   StringMap<std::string> outputs;
   for (const onnx::ValueInfoProto &output : graph.output())
@@ -356,9 +437,9 @@ std::optional<std::string> OnnxGraph::kernel(StringRef name) {
   return text.finish(name, about + ".");
 }
 
-std::optional<std::string>
-facet::importOnnx(StringRef file, StringRef bytes, Diagnostics &diagnostics,
-                  std::vector<ImportedArray> *arrays) {
+std::optional<onnx::ModelProto>
+facet::import::readModel(StringRef file, StringRef bytes,
+                         Diagnostics &diagnostics) {
   onnx::ModelProto model;
   if (bytes.size() > INT32_MAX ||
       !model.ParseFromArray(bytes.data(), int(bytes.size())) ||
@@ -366,25 +447,21 @@ facet::importOnnx(StringRef file, StringRef bytes, Diagnostics &diagnostics,
     diagnostics.error({file.str()}, "this is not an ONNX model");
     return std::nullopt;
   }
-  OnnxGraph graph(model, file, diagnostics);
+  return model;
+}
+
+std::optional<std::string>
+facet::importOnnx(StringRef file, StringRef bytes, Diagnostics &diagnostics,
+                  std::vector<ImportedArray> *arrays) {
+  std::optional<onnx::ModelProto> model = readModel(file, bytes, diagnostics);
+  if (!model)
+    return std::nullopt;
+  OnnxGraph graph(*model, file, diagnostics);
   std::string name = graph.text.name(sys::path::stem(file));
   std::optional<std::string> text = graph.kernel(name);
   if (!text)
     return std::nullopt;
-  for (const auto &[argument, tensor] : graph.weights) {
-    if (!arrays)
-      break;
-    ScalarType type = *elementType(tensor->data_type());
-    std::optional<std::vector<uint8_t>> elements = bytesOf(*tensor, type);
-    if (!elements) {
-      diagnostics.error({file.str()}, "the numbers of '" + tensor->name() +
-                                          "' are not in this file");
-      return std::nullopt;
-    }
-    arrays->push_back({argument,
-                       type,
-                       {tensor->dims().begin(), tensor->dims().end()},
-                       std::move(*elements)});
-  }
+  if (arrays && !graph.takeArrays(*arrays))
+    return std::nullopt;
   return formatSource(file, std::move(*text), diagnostics);
 }

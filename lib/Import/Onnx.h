@@ -10,6 +10,7 @@
 #define FACET_LIB_IMPORT_ONNX_H
 
 #include "KernelText.h"
+#include "facet/Import/Import.h"
 #include "onnx.pb.h"
 
 #include "llvm/ADT/StringMap.h"
@@ -62,6 +63,11 @@ private:
   const onnx::NodeProto &proto;
 };
 
+/// The model in these bytes; nothing, with an error, when there is none.
+std::optional<onnx::ModelProto> readModel(llvm::StringRef file,
+                                          llvm::StringRef bytes,
+                                          Diagnostics &diagnostics);
+
 /// What an op makes of its operands, of which it needs `least`.
 struct Maker {
   Value (*make)(const Node &node) = nullptr;
@@ -100,6 +106,25 @@ public:
   /// The kernel as text; nothing, with errors, when a node is refused.
   std::optional<std::string> kernel(llvm::StringRef name);
 
+  /// Makes every node by itself; `why` gets, for each, why it cannot be made, "" for the
+  /// others and those that are not needed. Tensors of such nodes take their shapes from the
+  /// model. What is left in the graph are types and axes.
+  void survey(std::vector<std::string> &why);
+  /// The elements of constants that became arguments; false with an error.
+  bool takeArrays(std::vector<ImportedArray> &arrays);
+  /// Whether nobody reads the node's results, or they are constants of the file.
+  bool isIdle(const onnx::NodeProto &node) const;
+  bool isConstant(llvm::StringRef tensor) const {
+    return constants.contains(tensor);
+  }
+  const onnx::TensorProto *constant(llvm::StringRef tensor) const {
+    return constants.lookup(tensor);
+  }
+  /// Null: unknown.
+  const Value *find(llvm::StringRef tensor) const;
+  /// The argument or result that a tensor became.
+  std::string nameOf(llvm::StringRef tensor);
+
   Value value(llvm::StringRef name);
   const Numbers *numbers(llvm::StringRef name);
 
@@ -111,7 +136,11 @@ public:
 
 private:
   void countUses();
+  void findConstants();
   void addArguments();
+  /// An argument for a tensor of the model; nothing, with `why`, when it can be none.
+  std::optional<Value> argumentFor(const onnx::ValueInfoProto &info,
+                                   std::string &why);
   Value evaluate(const onnx::NodeProto &proto);
 
   const onnx::GraphProto &graph;

@@ -116,7 +116,24 @@ static onnx::ModelProto graphFrom(FuzzedDataProvider &from) {
   return model;
 }
 
+/// The same cut into kernels; the walk that finds them makes each node by itself.
+static void cut(llvm::StringRef bytes) {
+  Diagnostics diagnostics;
+  std::optional<ImportedFragments> fragments =
+      importOnnxFragments("graph.onnx", bytes, diagnostics, /*arrays=*/true);
+  promise(fragments.has_value() != diagnostics.hasErrors(),
+          "a model is refused without a reason, or with kernels");
+  if (!fragments)
+    return;
+  Diagnostics again;
+  promise(formatSource("graph.facet", fragments->text, again) ==
+              fragments->text,
+          "imported kernels are not formatted");
+  (void)parseAndCheck("graph.facet", fragments->text, {}, again);
+}
+
 static void import(llvm::StringRef bytes) {
+  cut(bytes);
   Diagnostics diagnostics;
   std::optional<std::string> text =
       importOnnx("graph.onnx", bytes, diagnostics);

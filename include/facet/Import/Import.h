@@ -50,6 +50,42 @@ importOnnx(llvm::StringRef file, llvm::StringRef bytes,
            Diagnostics &diagnostics,
            std::vector<ImportedArray> *arrays = nullptr);
 
+/// An argument or result of a kernel, and the model's tensor that it is.
+struct ImportedTensor {
+  std::string name, tensor;
+};
+
+/// A kernel that was cut from a model.
+struct ImportedFragment {
+  std::string kernel;
+  std::vector<int> nodes; ///< of the model, by number
+  /// In the order of the prototype.
+  std::vector<ImportedTensor> inputs, constants, results;
+  std::vector<ImportedArray> arrays; ///< the constants' elements
+};
+
+/// A node that no kernel computes.
+struct ImportedLeft {
+  int node;
+  std::string op, name, why;
+};
+
+struct ImportedFragments {
+  std::string text; ///< all kernels
+  std::vector<ImportedFragment> kernels;
+  std::vector<ImportedLeft> left;
+};
+
+/// The products of an ONNX model with what surrounds them: one kernel for each set of
+/// connected nodes that importOnnx knows and that has a product in it. Between kernels lie
+/// nodes that it does not know; a tensor that one of those makes needs a shape in the model,
+/// as ONNX's shape inference adds. A kernel is named by its first product. `arrays` asks for
+/// constants' elements. Nothing, with an error, when there is no such set.
+std::optional<ImportedFragments> importOnnxFragments(llvm::StringRef file,
+                                                     llvm::StringRef bytes,
+                                                     Diagnostics &diagnostics,
+                                                     bool arrays);
+
 } // namespace facet
 
 #endif // FACET_IMPORT_IMPORT_H
