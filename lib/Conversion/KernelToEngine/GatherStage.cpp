@@ -48,6 +48,7 @@ private:
   SmallVector<int64_t> extents; ///< of the iterators
   unsigned lead = 0; ///< axes that choose a row; the others are in it
   int64_t numRows = 1, rowLength = 1, chunk = 1;
+  int64_t words = 1; ///< of an element of the table; the first is laid out
   SmallVector<int64_t> rowStrides; ///< of the leading axes, in rows
   SmallVector<unsigned> chosenBy;  ///< iterators that the row depends on
   bool guarded = false;
@@ -124,6 +125,7 @@ LogicalResult GatherStage::describe() {
     return op->emitError("chooses rows of a tensor that has none");
   llvm::append_range(shape, cast<TileType>(table.getType()).getShape());
   shape.resize(subscripts.size()); // a pair's words are no axis
+  words = lowering.isPairs(op.getInputs()[input]) ? 2 : 1;
   rowStrides.assign(lead, 1);
   for (unsigned axis = lead; axis-- > 0;) {
     rowStrides[axis] = numRows;
@@ -221,12 +223,12 @@ void GatherStage::emitTile(const Span &span) {
   lowering.forTiles(rowLength, chunk, [&](Span part) {
     SmallVector<int64_t> tile = {span.size, part.size};
     Value slot = lowering.view(lowering.acquire(rows), 0, tile);
-    lowering.issue(
-        QueueKind::Sync, "dma_gather",
-        {{"dst", slot},
-         {"src", lowering.hbmView(table, part.start, {numRows, part.size},
-                                  rowLength, {1})},
-         {"index", number}});
+    lowering.issue(QueueKind::Sync, "dma_gather",
+                   {{"dst", slot},
+                    {"src", lowering.hbmView(table, part.start * words,
+                                             {numRows, part.size},
+                                             rowLength * words, {words})},
+                    {"index", number}});
     lowering.commit(rows);
     slot = lowering.view(lowering.wait(rows), 0, tile);
     lowering.issue(QueueKind::Scalar, "dma_copy",

@@ -143,6 +143,15 @@ LogicalResult TileBody::checkIntegers(Operation &inner) {
   return success();
 }
 
+LogicalResult TileBody::checkGiven(Region &region) {
+  for (Value value : region.front().getTerminator()->getOperands())
+    if (value.getType().isInteger(64) && !fits32(lowering, op, value))
+      return op->emitError("passes on integers that 32 bits may not hold, the "
+                           "most that this machine has; make them i32, or "
+                           "compile for a CPU");
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Tiles of i32
 //===----------------------------------------------------------------------===//

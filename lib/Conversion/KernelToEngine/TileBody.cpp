@@ -39,7 +39,7 @@ LogicalResult TileBody::prepare(Region &region) {
     if (failed(checkIntegers(inner)))
       return failure();
   }
-  return success();
+  return checkGiven(region);
 }
 
 LogicalResult TileBody::prepare() {

@@ -162,6 +162,8 @@ private:
 
   // Integers that f32 cannot count (IntegerBody.cpp).
   llvm::LogicalResult checkIntegers(mlir::Operation &inner);
+  /// The same of what a region gives: an i64 that is only passed on.
+  llvm::LogicalResult checkGiven(mlir::Region &region);
   bool countsInI32(mlir::Operation *def);
   TileValue asI32(TileValue value, const void *key, unsigned part);
   TileValue integer(mlir::Operation *def, mlir::Type type, RingOp into);
