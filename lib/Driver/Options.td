@@ -55,7 +55,7 @@ class Switch<string name, list<SubCommand> subcommands, OptionGroup group, strin
 def output : JoinedOrSeparate<["-"], "o", [compile, import]>, Group<grp_output>, MetaVarName<"FILE">,
              HelpText<"write to FILE; '-' is standard output; the suffix says the kind">;
 defm weights : Value<"weights", [import], grp_output, "DIR", "write a model's constants to DIR, ARGUMENT.npy each">;
-defm fragments : Value<"fragments", [import], grp_output, "FILE", "make a kernel of each product of a model with its neighbours, and tell in FILE what they are, as JSON">;
+defm fragments : Value<"fragments", [import], grp_output, "FILE", "make a kernel of each product of a model and its neighbours; FILE says which">;
 defm emit : Value<"emit", [compile], grp_output, "KIND", "what to write",
                   "obj,asm,llvm,mlir,kernel,header,static,shared,engine">;
 defm header : Value<"header", [compile], grp_output, "FILE", "write the C header as well">;

@@ -54,6 +54,48 @@ static StringRef functionOf(Operation *op) {
       .Default(StringRef());
 }
 
+/// The comparison that holds where one that holds for NaN does not: `!(a <= b)` is ugt.
+static StringRef oppositeOf(Operation *op) {
+  auto compare = dyn_cast<arith::CmpFOp>(op);
+  if (!compare)
+    return "";
+  switch (compare.getPredicate()) {
+  case arith::CmpFPredicate::UGT:
+    return "<=";
+  case arith::CmpFPredicate::UGE:
+    return "<";
+  case arith::CmpFPredicate::ULT:
+    return ">=";
+  case arith::CmpFPredicate::ULE:
+    return ">";
+  default:
+    return "";
+  }
+}
+
+/// `max` or `min` for a choice of the greater or smaller of a value and a number, where NaN
+/// stays NaN: `select(cmpf ugt x, c), x, c`, a relu as torch-mlir writes it.
+static StringRef extremeOf(Operation *op) {
+  auto select = dyn_cast<arith::SelectOp>(op);
+  auto compare =
+      select ? select.getCondition().getDefiningOp<arith::CmpFOp>() : nullptr;
+  APFloat bound(0.0f);
+  if (!compare || compare.getLhs() != select.getTrueValue() ||
+      compare.getRhs() != select.getFalseValue() ||
+      !matchPattern(compare.getRhs(), m_ConstantFloat(&bound)) || bound.isNaN())
+    return "";
+  switch (compare.getPredicate()) {
+  case arith::CmpFPredicate::UGT:
+  case arith::CmpFPredicate::UGE:
+    return "max";
+  case arith::CmpFPredicate::ULT:
+  case arith::CmpFPredicate::ULE:
+    return "min";
+  default:
+    return "";
+  }
+}
+
 /// What a comparison is called, or nothing: those that hold for NaN have no word but !=.
 static StringRef comparisonOf(Operation *op) {
   if (auto compare = dyn_cast<arith::CmpFOp>(op))
@@ -108,7 +150,8 @@ static bool isKnown(Operation *op) {
     if (!scalarType(type))
       return false;
   if (isa<arith::CmpFOp, arith::CmpIOp>(op))
-    return !comparisonOf(op).empty() && !isBool(op->getOperand(0));
+    return !(comparisonOf(op).empty() && oppositeOf(op).empty()) &&
+           !isBool(op->getOperand(0));
   if (isa<arith::AndIOp, arith::OrIOp>(op))
     return isBool(op->getResult(0));
   if (isa<arith::UIToFPOp>(op))
@@ -199,6 +242,10 @@ Text facet::import::expression(mlir::Value value,
     return fitted(binary(word, operand(0), operand(1)));
   if (StringRef word = comparisonOf(op); !word.empty())
     return binary(word, operand(0), operand(1));
+  if (StringRef word = oppositeOf(op); !word.empty())
+    return unary("!", binary(word, operand(0), operand(1)));
+  if (StringRef word = extremeOf(op); !word.empty())
+    return call(word, {operand(1), operand(2)});
   if (StringRef word = functionOf(op); !word.empty()) {
     SmallVector<Text> operands;
     for (unsigned i = 0; i != op->getNumOperands(); ++i)
