@@ -43,9 +43,10 @@ FACET_SIM_API const char *facet_sim_message(void);
 typedef struct facet_sim_operand {
   const char *name;
   const int64_t *extents; /**< of its axes in memory, `rank` of them */
-  int64_t below;          /**< its elements are subscripts and lie in [0, below); -1: none are */
+  int64_t
+      below; /**< its elements are subscripts and lie in [0, below); -1: none are */
   int32_t rank;
-  int32_t type;           /**< a facet_type */
+  int32_t type; /**< a facet_type */
 } facet_sim_operand;
 
 /** A kernel of fixed sizes and its program. */
@@ -60,8 +61,9 @@ typedef struct facet_sim_kernel {
  *  the last of each operand, in elements, one operand after the other. Returns FACET_OK,
  *  FACET_E_INDEX with `error` filled in, if it is not NULL, or FACET_E_TASK with a message;
  *  results are written only in the first case. */
-FACET_SIM_API int facet_sim_call(const facet_sim_kernel *kernel, void *const *data,
-                                 const int64_t *strides, facet_error *error);
+FACET_SIM_API int facet_sim_call(const facet_sim_kernel *kernel,
+                                 void *const *data, const int64_t *strides,
+                                 facet_error *error);
 
 #ifdef __cplusplus
 }
