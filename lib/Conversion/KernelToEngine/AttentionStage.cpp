@@ -155,7 +155,7 @@ void AttentionStage::makeRings() {
   moved = ring("moved", 4, {chunkRows, chunks, rows}, weightType);
   movedByScalar =
       ring("moved_by_scalar", 4, {chunkRows, chunks, rows}, weightType);
-  Type element = lowering.storedType(
+  Type element = storedType(
       cast<RankedTensorType>(attention.result()->getResult(0).getType())
           .getElementType());
   out = ring("out", 3, {rows, values.columns}, element);

@@ -84,7 +84,7 @@ LogicalResult ContractionStage::prepare() {
   kOuterAt.assign(problem.outer.size(), Linear());
 
   Type f32 = lowering.builder.getF32Type();
-  Type element = lowering.storedType(
+  Type element = storedType(
       cast<RankedTensorType>(result->getResult(0).getType()).getElementType());
   int64_t together = isCopied() ? plan.getStoreTiles() : 1;
   auto addExits = [&](SmallVector<Exit> &to, StringRef name, auto slots) {

@@ -110,7 +110,7 @@ LogicalResult GatherStage::describe() {
     order.push_back(subscript.value);
   for (unsigned iterator : order)
     laidOut.push_back(extents[iterator]);
-  home.elementType = lowering.storedType(
+  home.elementType = storedType(
       cast<RankedTensorType>(op.getInputs()[input].getType()).getElementType());
   home.buffer = lowering.scratch("gathered", laidOut, home.elementType);
   home.strides.assign(extents.size(), 0);

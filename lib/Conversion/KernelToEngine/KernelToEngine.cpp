@@ -84,7 +84,7 @@ LogicalResult Conversion::checkElement(mlir::Location loc, const Twine &what,
                           << "' has not: make them f8e4m3, whose largest "
                              "value is 240, or compile for a machine that "
                              "has it or a CPU";
-  if (dtypeOf(lowering.storedType(element)))
+  if (dtypeOf(storedType(element)))
     return success();
   return emitError(loc) << what << " elements of " << element
                         << ", which the matrix engine has not; compile for a "
@@ -129,7 +129,7 @@ LogicalResult Conversion::declareParams() {
         name, bytes, lowering.builder.getIntegerType(8, /*isSigned=*/false),
         use);
     Value spread = lowering.scratch((name + "_elements").str(), *shape,
-                                    lowering.storedType(element));
+                                    storedType(element));
     lowering.place(argument, spread);
     if (whole)
       packed.push_back({whole, spread});

@@ -83,16 +83,6 @@ FailureOr<SmallVector<int64_t>> Lowering::extentsOf(StructuredOpInterface op) {
   return extents;
 }
 
-Type Lowering::storedType(Type element) {
-  if (element.isInteger(64))
-    return builder.getI32Type();
-  if (element.isInteger(4))
-    return element.isUnsignedInteger() ? builder.getIntegerType(8, false)
-                                       : builder.getIntegerType(8);
-  return element.isInteger(1) ? builder.getIntegerType(8, /*isSigned=*/false)
-                              : element;
-}
-
 Value Lowering::buffer(StringRef name, ArrayRef<int64_t> shape, Type element,
                        BufferUse use) {
   if (llvm::is_contained(shape, 0))

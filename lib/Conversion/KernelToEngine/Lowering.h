@@ -63,9 +63,6 @@ public:
   llvm::FailureOr<int64_t> extentOf(mlir::OpFoldResult extent);
   llvm::FailureOr<llvm::SmallVector<int64_t>>
   extentsOf(kernel::StructuredOpInterface op);
-  /// How elements lie in memory: a bool is a byte, an i64 has 32 bits where only
-  /// this program sees it.
-  mlir::Type storedType(mlir::Type element);
   /// Declares a buffer for `tensor`, of `shape`. One without elements has none. An
   /// i64 that the caller sees is two i32, in a dimension of their own.
   void declare(mlir::Value tensor, llvm::StringRef name, BufferUse use,

@@ -130,7 +130,7 @@ LogicalResult ElementwiseStage::choose() {
            << "'; vector counts to 2^24: split the axis, or compile for a CPU";
   Type element =
       cast<RankedTensorType>(op->getResult(made()).getType()).getElementType();
-  if (!dtypeOf(lowering.storedType(element)))
+  if (!dtypeOf(storedType(element)))
     return op->emitError("makes elements of ")
            << element << ", which the matrix engine has not; compile for a CPU";
   auto ring = [&](StringRef name, int64_t depth, int64_t width, Type type) {
@@ -150,8 +150,7 @@ LogicalResult ElementwiseStage::choose() {
   }
   out = lowering.ring("out", 3,
                       lowering.tileType({rowTile, reduce ? 1 : columnTile},
-                                        lowering.storedType(element),
-                                        Memory::Sbuf));
+                                        storedType(element), Memory::Sbuf));
   if (lowering.isPairs(op->getResult(made())))
     words = ring("words", 2, 2 * (reduce ? 1 : columnTile),
                  lowering.builder.getI32Type());

@@ -48,7 +48,7 @@ LogicalResult TileBody::prepare() {
       continue;
     Type element =
         cast<RankedTensorType>(op.getInputs()[i].getType()).getElementType();
-    if (!dtypeOf(lowering.storedType(element)))
+    if (!dtypeOf(storedType(element)))
       return op->emitError("reads elements of ")
              << element
              << ", which the matrix engine has not; compile for a CPU";

@@ -77,7 +77,7 @@ FailureOr<Problem> Problem::of(const Contraction &contraction) {
     factor.type = type;
     Type element = cast<RankedTensorType>(op.getInputs()[input].getType())
                        .getElementType();
-    factor.stored = element;
+    factor.stored = storedType(element);
     // The one in the result's last place, else the longest.
     for (unsigned i : llvm::reverse(own))
       if (!factor.iterator || isLast(i) ||

@@ -38,6 +38,17 @@ void EngineDialect::registerTypes() {
       >();
 }
 
+Type engine::storedType(Type element) {
+  Builder builder(element.getContext());
+  if (element.isInteger(64))
+    return builder.getI32Type();
+  if (element.isInteger(4))
+    return element.isUnsignedInteger() ? builder.getIntegerType(8, false)
+                                       : builder.getIntegerType(8);
+  return element.isInteger(1) ? builder.getIntegerType(8, /*isSigned=*/false)
+                              : element;
+}
+
 std::optional<DType> engine::dtypeOf(Type type) {
   if (type.isTF32())
     return DType::TF32;

@@ -29,6 +29,9 @@ namespace facet::engine {
 /// The machine's type for an element type, or nullopt: index (i64 numbers), i1,
 /// f64 and others it cannot compute with.
 std::optional<DType> dtypeOf(mlir::Type elementType);
+/// How elements of a kernel lie in the machine's memory: a bool and a half of a byte are
+/// bytes, an i64 has 32 bits where only the program sees it.
+mlir::Type storedType(mlir::Type elementType);
 
 } // namespace facet::engine
 
