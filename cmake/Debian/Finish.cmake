@@ -7,15 +7,11 @@ cmake_policy(VERSION 3.25)
 string(TIMESTAMP date "%a, %d %b %Y %H:%M:%S +0000" UTC) # SOURCE_DATE_EPOCH's
 # What lintian says and we mean. Debian's own archive would close a bug with the first
 # upload; CPack calls ldconfig beside the trigger; libMLIR lies in a folder of LLVM's,
-# where the loader does not look.
+# where the loader does not look. Which packages the last two are for, their files say.
 set(overrides_all "initial-upload-closes-no-bugs *")
 if(CPACK_PACKAGE_CONTACT MATCHES "localdomain") # nobody said who packs
   list(APPEND overrides_all "bogus-mail-host *" "bogus-mail-host-in-debian-changelog *")
 endif()
-set(overrides_tool "custom-library-search-path *")
-set(overrides_library "custom-library-search-path *" "maintscript-calls-ldconfig *")
-set(overrides_runtime "maintscript-calls-ldconfig *")
-set(overrides_blas "maintscript-calls-ldconfig *")
 
 foreach(component IN LISTS CPACK_COMPONENTS_ALL)
   string(TOUPPER "${component}" upper)
@@ -32,7 +28,19 @@ foreach(component IN LISTS CPACK_COMPONENTS_ALL)
 ")
   file(GLOB pages "${root}/share/man/man1/*.1")
   execute_process(COMMAND gzip -9nf ${pages} "${doc}/changelog.Debian" COMMAND_ERROR_IS_FATAL ANY)
-  set(overrides ${overrides_all} ${overrides_${component}})
+  set(overrides ${overrides_all})
+  file(GLOB libraries "${root}/lib/*.so.*" "${root}/lib/*/*.so.*")
+  if(libraries)
+    list(APPEND overrides "maintscript-calls-ldconfig *")
+  endif()
+  file(GLOB programs "${root}/bin/*")
+  foreach(binary IN LISTS libraries programs)
+    execute_process(COMMAND readelf -d "${binary}" OUTPUT_VARIABLE dynamic COMMAND_ERROR_IS_FATAL ANY)
+    if(dynamic MATCHES "\\(R(UN)?PATH\\)")
+      list(APPEND overrides "custom-library-search-path *")
+    endif()
+  endforeach()
+  list(REMOVE_DUPLICATES overrides)
   list(TRANSFORM overrides PREPEND "${package}: ")
   list(JOIN overrides "\n" overrides)
   file(WRITE "${root}/share/lintian/overrides/${package}" "${overrides}\n")
