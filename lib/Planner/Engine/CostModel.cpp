@@ -84,6 +84,11 @@ private:
     return double(canDoubleRow(problem, machine) ? llvm::divideCeil(steps, 2)
                                                  : steps);
   }
+  /// Products of the last block of the batch.
+  int64_t lastBatch() const {
+    int64_t batch = plan.getBatchBlock();
+    return batch == 1 ? 1 : (problem.batchExtents.back() - 1) % batch + 1;
+  }
   void countLoads();
   void countResults();
   void countCopies(Type type);
@@ -348,7 +353,13 @@ void Model::countCopies(Type type) {
       std::max({(1 - share) * vectorPort, share * scalarPort}) / tiles;
   each = std::max(each, transfers * store.issue / double(blockTiles));
   double apart = wholeBlock / this->groups / double(blockTiles);
-  result.end = after + double(blockTiles - 1) * std::max(0.0, each - apart);
+  // The last block of a batch may be a small one.
+  int64_t lastTiles = llvm::divideCeil(lastBatch(), perTile);
+  if (batch == 1)
+    lastTiles = blockTiles;
+  result.end =
+      after + double(lastTiles - 1) * std::max(0.0, each - apart) -
+      double(perTile * std::max<int64_t>(0, together - lastTiles)) * store.busy;
   int64_t exits = share > 0 && share < 1 ? 2 : 1;
   result.turns =
       std::max(result.turns, blocks * groups * (after + prices.hop(true)) /
@@ -420,7 +431,9 @@ void Model::countParts() {
 void Model::countWaiting() {
   double load = outerLoad.busy + innerLoad.busy;
   result.start = std::min(outerLoad.latency, innerLoad.latency);
-  result.drain = prices.hop(true) + wholeBlock * lastGroup;
+  result.drain = prices.hop(true) + wholeBlock * lastGroup *
+                                        double(lastBatch()) /
+                                        double(plan.getBatchBlock());
   result.begin =
       std::max(outerLoad.latency, innerLoad.latency) + load + prices.hop(true);
   double perGroup = wholeBlock / groups;
@@ -470,8 +483,7 @@ StageCost Model::cost() {
     outerTrips *= double(extent);
   rounds = repeats;
   if (int64_t batch = plan.getBatchBlock(); batch > 1)
-    rounds = repeats / double(problem.batchExtents.back()) *
-             double(llvm::divideCeil(problem.batchExtents.back(), batch));
+    rounds = repeats / double(batch); // a small last one counts as a part
   double perStep = rowBlocks.sum([&](int64_t height) {
     return columnBlocks.sum(
         [&](int64_t width) { return blockTime(height, width); });

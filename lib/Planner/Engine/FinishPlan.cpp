@@ -125,6 +125,13 @@ void Finish::chooseBatch() {
   while (batchBlock > 1 && !fits())
     batchBlock /= 2;
   batchBlock = std::max<int64_t>(1, batchBlock);
+  // Where the array waits for data, what follows the last transfer should be little:
+  // one product less in each block leaves as many for the last one as there are blocks.
+  int64_t count = problem.batchExtents.back(), blocks = count / batchBlock;
+  if (batchBlock > 1 && count % batchBlock == 0 && blocks > 1 &&
+      blocks < batchBlock &&
+      innerLoad(problem.steps(machine) * batchBlock).busy > blockTime())
+    --batchBlock;
 }
 
 Move Finish::innerLoad(int64_t steps) const {
