@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ChooseTargets.h"
+#include "../Runtime/TileRegisters.h"
 #include "facet/Dialect/Kernel/IR/Kernel.h"
 #include "facet/Driver/CommandLine.h"
 #include "facet/Driver/Help.h"
@@ -19,24 +20,9 @@
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
 
-#if defined(__linux__)
-#include <sys/syscall.h>
-#include <unistd.h>
-#endif
-
 using namespace mlir;
 using namespace facet;
 using namespace facet::options;
-
-/// Asks Linux to save tile registers, for the code that this process runs itself.
-static bool requestTileRegisters() {
-#if defined(__linux__) && defined(__x86_64__)
-  constexpr long requestPermission = 0x1023, tileData = 18; // asm/prctl.h
-  return syscall(SYS_arch_prctl, requestPermission, tileData) == 0;
-#else
-  return false;
-#endif
-}
 
 /// The feature of `level` that this machine lacks; empty: it has them all.
 static StringRef missingHere(const Level &level) {

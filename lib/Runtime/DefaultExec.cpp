@@ -16,6 +16,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "AvailableCpus.h"
+#include "TileRegisters.h"
 #include "facet/Runtime/Tbb.h"
 #include "facet/runtime.h"
 
@@ -23,10 +24,6 @@
 #include <cstring>
 #include <new>
 #include <pthread.h>
-#if defined(__linux__)
-#include <sys/syscall.h>
-#include <unistd.h>
-#endif
 
 namespace {
 
@@ -46,17 +43,9 @@ const int hooked = pthread_atfork(nullptr, nullptr, noteFork);
 int parallelFor(void *ctx, int64_t n, int (*task)(void *, int64_t), void *data);
 void *reserve(void *ctx, size_t bytes);
 
-/// Linux saves tile registers for processes that have asked for them. At load: an object
-/// looks once, at its first call. A refusal leaves kernels at the level below.
-bool requestTileRegisters() {
-#if defined(__linux__) && defined(__x86_64__)
-  constexpr long requestPermission = 0x1023, tileData = 18; // asm/prctl.h
-  return syscall(SYS_arch_prctl, requestPermission, tileData) == 0;
-#else
-  return false;
-#endif
-}
-[[maybe_unused]] const bool hasTileRegisters = requestTileRegisters();
+/// At load: an object looks for tile registers once, at its first call. A refusal leaves
+/// kernels at the level below.
+[[maybe_unused]] const bool hasTileRegisters = facet::requestTileRegisters();
 
 struct ThreadState {
   facet_exec exec = FACET_EXEC_INIT;
