@@ -164,17 +164,9 @@ CallResult EngineRoad::time(const SizeValues &sizes) {
   return result;
 }
 
-/// All that was found is that the program is too long for the proof that it has no
-/// races. Its results are right or wrong all the same.
-static bool isUnproved(const sim::RunResult &outcome) {
-  return !outcome.findings.empty() &&
-         llvm::all_of(outcome.findings, [](const sim::Finding &finding) {
-           return StringRef(finding.code) == "SIM-RACE-SIZE";
-         });
-}
-
 std::string EngineRoad::doubt() const {
-  return isUnproved(outcome) ? outcome.findings.front().message : "";
+  return outcome.isUsable() && !outcome.ok() ? outcome.findings.front().message
+                                             : "";
 }
 
 std::vector<std::string> EngineRoad::origin(unsigned param,
@@ -220,8 +212,7 @@ CallResult EngineRoad::call(const SizeValues &sizes, Arguments &arguments,
       memory[i] = array.bytes;
   });
   outcome = sim::runProgram(*program, memory);
-  if (!outcome.completed ||
-      (!outcome.findings.empty() && !isUnproved(outcome))) {
+  if (!outcome.isUsable()) {
     (void)writeProgram(*program);
     reportFindings(*program, outcome, kernel.name, diagnostics);
     return result;

@@ -9,21 +9,39 @@
 //===----------------------------------------------------------------------===//
 
 #include "facet/Isa/Assembler.h"
+#include "facet/Sim/Origin.h"
 #include "facet/Sim/Race.h"
+
+#include "llvm/ADT/STLExtras.h"
 
 using namespace facet;
 using namespace facet::sim;
 using llvm::Twine;
 
-/// "queue vector, instruction 3 (copy): "
+bool sim::RunResult::isUsable() const {
+  return completed && llvm::all_of(findings, [](const Finding &finding) {
+           return llvm::StringRef(finding.code) == "SIM-RACE-SIZE";
+         });
+}
+
+/// "queue vector, instruction 3 (copy)"
 static std::string instructionName(const Program &program, int queue, int pc) {
-  if (queue < 0)
-    return "";
   const Queue &q = program.queues[size_t(queue)];
   const OpcodeInfo *info = opcodeInfo(q.code[size_t(pc)].opcode);
   return (Twine("queue ") + engineName(q.engine) + ", instruction " +
-          Twine(pc) + " (" + info->mnemonic + "): ")
+          Twine(pc) + " (" + info->mnemonic + ")")
       .str();
+}
+
+/// What begins a message about an instruction, or about none.
+static std::string prefixFor(const Program &program, int queue, int pc) {
+  return queue < 0 ? "" : instructionName(program, queue, pc) + ": ";
+}
+
+/// Where an instruction comes from; null: that is not known.
+static const Location *locationOf(const Program &program, int queue, int pc) {
+  uint32_t index = program.queues[size_t(queue)].locations[size_t(pc)];
+  return index ? &program.locations[index - 1] : nullptr;
 }
 
 /// Notes with the instruction as text and where it comes from.
@@ -32,18 +50,32 @@ static void addOrigin(const Program &program, int queue, int pc,
   if (queue < 0)
     return;
   diagnostic.note({}, printInstruction(program, unsigned(queue), unsigned(pc)));
-  uint32_t index = program.queues[size_t(queue)].locations[size_t(pc)];
-  if (!index)
-    return;
-  const Location &at = program.locations[index - 1];
-  diagnostic.note({at.file, at.line, at.column},
-                  at.op.empty() ? "from here" : "from '" + at.op + "'");
+  if (const Location *at = locationOf(program, queue, pc))
+    diagnostic.note({at->file, at->line, at->column},
+                    at->op.empty() ? "from here" : "from '" + at->op + "'");
+}
+
+std::vector<std::string> sim::describeOrigin(const Program &program,
+                                             const OriginStep &step) {
+  std::string text = instructionName(program, step.queue, step.pc);
+  if (step.times > 1)
+    text += ", " + std::to_string(step.times) + " times";
+  if (!step.when.empty())
+    text += (step.times > 1 ? ", the last with " : ", with ") + step.when;
+  std::vector<std::string> lines{
+      text, printInstruction(program, unsigned(step.queue), unsigned(step.pc))};
+  if (const Location *at = locationOf(program, step.queue, step.pc)) {
+    std::string place = at->file + ":" + std::to_string(at->line) + ":" +
+                        std::to_string(at->column);
+    lines.push_back(at->op.empty() ? place : place + ", '" + at->op + "'");
+  }
+  return lines;
 }
 
 static std::string textOf(const Program &program, const Finding &finding) {
   std::string text = finding.code;
-  text += ": " + instructionName(program, finding.queue, finding.pc) +
-          finding.message;
+  text +=
+      ": " + prefixFor(program, finding.queue, finding.pc) + finding.message;
   if (!finding.when.empty())
     text +=
         (finding.when[0] == 'i' && finding.when[1] == 'n' ? ", " : ", with ") +
@@ -59,8 +91,7 @@ void sim::reportFindings(const Program &program, const RunResult &result,
     Diagnostic &error = diags.error({file.str()}, textOf(program, finding));
     addOrigin(program, finding.queue, finding.pc, error);
     for (const Finding::Note &note : finding.notes) {
-      error.note({},
-                 instructionName(program, note.queue, note.pc) + note.message);
+      error.note({}, prefixFor(program, note.queue, note.pc) + note.message);
       addOrigin(program, note.queue, note.pc, error);
     }
   }

@@ -77,6 +77,10 @@ struct RunResult {
   uint64_t hbmBytesRead = 0, hbmBytesWritten = 0;
 
   bool ok() const { return completed && findings.empty(); }
+  /// The outputs are what the program computes: it came to its end, and all that was found,
+  /// if anything, is that it is too long for the proof that it has no races
+  /// (SIM-RACE-SIZE).
+  bool isUsable() const;
 };
 
 /// `memory` is parallel to Program::buffers: the bytes of in, inout and const

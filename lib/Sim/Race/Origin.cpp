@@ -15,17 +15,14 @@
 #include "facet/Sim/Origin.h"
 #include "Shadow.h"
 #include "Trace.h"
-#include "facet/Isa/Assembler.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/Twine.h"
 
 #include <map>
 #include <set>
 
 using namespace facet;
 using namespace facet::sim;
-using llvm::Twine;
 
 /// Programs of more instructions are not followed; a call that check has made smaller
 /// runs some thousands.
@@ -157,27 +154,4 @@ std::vector<OriginStep> sim::originOf(const Program &program, unsigned buffer,
   if (!follower.run())
     return {};
   return follower.origin(buffer, byte);
-}
-
-std::vector<std::string> sim::describeOrigin(const Program &program,
-                                             const OriginStep &step) {
-  const Queue &queue = program.queues[size_t(step.queue)];
-  std::string text =
-      (Twine("queue ") + engineName(queue.engine) + ", instruction " +
-       Twine(step.pc) + " (" +
-       opcodeInfo(queue.code[size_t(step.pc)].opcode)->mnemonic + ")")
-          .str();
-  if (step.times > 1)
-    text += ", " + std::to_string(step.times) + " times";
-  if (!step.when.empty())
-    text += (step.times > 1 ? ", the last with " : ", with ") + step.when;
-  std::vector<std::string> lines{
-      text, printInstruction(program, unsigned(step.queue), unsigned(step.pc))};
-  if (uint32_t index = queue.locations[size_t(step.pc)]) {
-    const Location &at = program.locations[index - 1];
-    std::string place = at.file + ":" + std::to_string(at.line) + ":" +
-                        std::to_string(at.column);
-    lines.push_back(at.op.empty() ? place : place + ", '" + at.op + "'");
-  }
-  return lines;
 }

@@ -206,15 +206,6 @@ static bool checkSubscripts(const facet_sim_operand &operand,
 // The interface
 //===----------------------------------------------------------------------===//
 
-/// All that was found is that the program is too long for the proof that it has no
-/// races. Its results are right or wrong all the same.
-static bool isUnproved(const sim::RunResult &result) {
-  for (const sim::Finding &finding : result.findings)
-    if (std::string_view(finding.code) != "SIM-RACE-SIZE")
-      return false;
-  return true;
-}
-
 static int call(const facet_sim_kernel *kernel, void *const *data,
                 const int64_t *strides, facet_error *error, LastCall &last) {
   std::shared_ptr<Loaded> loaded = load(*kernel, last.message);
@@ -243,7 +234,7 @@ static int call(const facet_sim_kernel *kernel, void *const *data,
     }
   }
   sim::RunResult result = sim::runProgram(program, memory);
-  if (!result.completed || !isUnproved(result)) {
+  if (!result.isUsable()) {
     Diagnostics diagnostics;
     sim::reportFindings(program, result, "the kernel's program", diagnostics);
     last.message = textOf(diagnostics);
