@@ -128,11 +128,8 @@ static ExitCode emitForEngine(Invocation &invocation, const Request &request,
   checkSchedules(sources, StringRef(request.engine->name), diagnostics);
   FailureOr<engine::ProgramOp> lowered =
       lowerToEngine(kernel, *request.engine, [&](kernel::FuncOp simplified) {
-        kernel::PlanAttrInterface plan =
-            planForEngine(simplified, *request.engine, sources, diagnostics);
-        if (plan)
-          tellStored(plan, simplified, &*request.engine, diagnostics);
-        return plan;
+        return planForEngineAloud(simplified, *request.engine, sources,
+                                  diagnostics);
       });
   if (failed(lowered))
     return ExitCode::Rejected;

@@ -29,30 +29,6 @@ std::string facet::suffixFor(const Machine &machine) {
   return suffix;
 }
 
-/// The program of `kernel`, which stays as it is, and the key of its plan.
-static FailureOr<Program> makeProgram(kernel::FuncOp kernel,
-                                      const Machine &machine,
-                                      const Sources &sources,
-                                      Diagnostics &diagnostics,
-                                      std::string &key) {
-  OwningOpRef<ModuleOp> module = ModuleOp::create(kernel.getLoc());
-  OpBuilder builder(module->getBodyRegion());
-  auto copy = cast<kernel::FuncOp>(builder.clone(*kernel));
-  FailureOr<engine::ProgramOp> lowered =
-      lowerToEngine(copy, machine, [&](kernel::FuncOp simplified) {
-        kernel::PlanAttrInterface plan =
-            planForEngine(simplified, machine, sources, diagnostics);
-        if (plan) {
-          tellStored(plan, simplified, &machine, diagnostics);
-          key = plan.key();
-        }
-        return plan;
-      });
-  if (failed(lowered))
-    return failure();
-  return emitEngineProgram(*lowered, machine);
-}
-
 ExitCode facet::lowerToEngineCalls(Sources &sources, const Machine &machine,
                                    InterfaceOptions options,
                                    Invocation &invocation) {
@@ -64,8 +40,14 @@ ExitCode facet::lowerToEngineCalls(Sources &sources, const Machine &machine,
   };
   SmallVector<kernel::FuncOp> kernels(sources.module->getOps<kernel::FuncOp>());
   for (kernel::FuncOp kernel : kernels) {
-    FailureOr<Program> program =
-        makeProgram(kernel, machine, sources, diagnostics, options.plan);
+    FailureOr<Program> program = makeEngineProgram(
+        kernel.clone(), machine, [&](kernel::FuncOp simplified) {
+          kernel::PlanAttrInterface plan =
+              planForEngineAloud(simplified, machine, sources, diagnostics);
+          if (plan)
+            options.plan = plan.key();
+          return plan;
+        });
     if (failed(program))
       return ExitCode::Rejected;
     HostKernel host(kernel);

@@ -143,9 +143,8 @@ static ExitCode explainEngine(Sources &sources, const Machine &machine,
     FailureOr<engine::ProgramOp> program = lowerToEngine(
         sources.module->lookupSymbol<kernel::FuncOp>(name), machine,
         [&](kernel::FuncOp kernel) {
-          plan = planForEngine(kernel, machine, sources, diagnostics);
+          plan = planForEngineAloud(kernel, machine, sources, diagnostics);
           if (plan) {
-            tellStored(plan, kernel, &machine, diagnostics);
             plan.explain(kernel, &machine, explanation);
             planned = kernel.clone();
           }

@@ -157,3 +157,14 @@ kernel::PlanAttrInterface facet::planForEngine(kernel::FuncOp kernel,
   return finishPlan(cast<kernel::PlanAttrInterface>(*plan), kernel, &machine,
                     StringRef(machine.name), sources, diagnostics);
 }
+
+kernel::PlanAttrInterface facet::planForEngineAloud(kernel::FuncOp kernel,
+                                                    const Machine &machine,
+                                                    const Sources &sources,
+                                                    Diagnostics &diagnostics) {
+  kernel::PlanAttrInterface plan =
+      planForEngine(kernel, machine, sources, diagnostics);
+  if (plan)
+    tellStored(plan, kernel, &machine, diagnostics);
+  return plan;
+}

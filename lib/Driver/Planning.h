@@ -54,6 +54,12 @@ kernel::PlanAttrInterface planForEngine(kernel::FuncOp kernel,
                                         const Sources &sources,
                                         Diagnostics &diagnostics);
 
+/// planForEngine, and what tellStored says of it.
+kernel::PlanAttrInterface planForEngineAloud(kernel::FuncOp kernel,
+                                             const Machine &machine,
+                                             const Sources &sources,
+                                             Diagnostics &diagnostics);
+
 } // namespace facet
 
 #endif // FACET_LIB_DRIVER_PLANNING_H

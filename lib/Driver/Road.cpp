@@ -127,17 +127,12 @@ void EngineRoad::checkIndices(const SizeValues &sizes,
 bool EngineRoad::makeProgram(const SizeValues &sizes) {
   program.reset();
   timed.reset();
-  OwningOpRef<ModuleOp> module = ModuleOp::create(func.getLoc());
-  OpBuilder builder(module->getBodyRegion());
-  auto copy = cast<kernel::FuncOp>(builder.clone(*func));
-  fixSizes(copy, sizes);
-  FailureOr<engine::ProgramOp> lowered =
-      lowerToEngine(copy, machine, [&](kernel::FuncOp simplified) {
+  OwningOpRef<kernel::FuncOp> copy = func.clone();
+  fixSizes(*copy, sizes);
+  FailureOr<Program> made = makeEngineProgram(
+      std::move(copy), machine, [&](kernel::FuncOp simplified) {
         return planForEngine(simplified, machine, sources, diagnostics);
       });
-  if (failed(lowered))
-    return false;
-  FailureOr<Program> made = emitEngineProgram(*lowered, machine);
   if (failed(made))
     return false;
   program = std::move(*made);

@@ -116,3 +116,15 @@ FailureOr<Program> facet::emitEngineProgram(engine::ProgramOp op,
   return op.emitError("the program made breaks a rule of the instruction set: ")
          << diagnostics.all().front().message;
 }
+
+FailureOr<Program> facet::makeEngineProgram(OwningOpRef<kernel::FuncOp> kernel,
+                                            const Machine &machine,
+                                            EnginePlanFunction plan) {
+  OwningOpRef<ModuleOp> module = ModuleOp::create(kernel->getLoc());
+  kernel::FuncOp inside = kernel.release();
+  module->push_back(inside);
+  FailureOr<engine::ProgramOp> lowered = lowerToEngine(inside, machine, plan);
+  if (failed(lowered))
+    return failure();
+  return emitEngineProgram(*lowered, machine);
+}

@@ -37,6 +37,12 @@ lowerToEngine(kernel::FuncOp kernel, const Machine &machine,
 llvm::FailureOr<Program> emitEngineProgram(engine::ProgramOp op,
                                            const Machine &machine);
 
+/// The program of `kernel`, a copy that nothing else holds. As lowerToEngine and
+/// emitEngineProgram, for callers that want no more of it.
+llvm::FailureOr<Program>
+makeEngineProgram(mlir::OwningOpRef<kernel::FuncOp> kernel,
+                  const Machine &machine, EnginePlanFunction plan);
+
 } // namespace facet
 
 #endif // FACET_PIPELINES_ENGINE_H
