@@ -43,11 +43,10 @@ static func::FuncOp findImplementation(kernel::FuncOp kernel, ModuleOp module,
   return function;
 }
 
-/// The type of NAME.impl (Conversion/KernelToLoops.h), with or without the exec
-/// of a road that runs in parallel and the level of one that has several behind
-/// everything else.
-static FunctionType implementationType(Builder &b, const Signature &signature,
-                                       bool takesExec, bool takesLevel) {
+FunctionType facet::interface::implementationType(Builder &b,
+                                                  const Signature &signature,
+                                                  bool takesExec,
+                                                  bool takesLevel) {
   SmallVector<Type> types(signature.sizes.size(), b.getI64Type());
   Type pointer = LLVM::LLVMPointerType::get(b.getContext());
   for (const Parameter &parameter : signature.parameters) {

@@ -45,6 +45,12 @@ struct Emission {
   mlir::Location loc() const { return kernel->getLoc(); }
 };
 
+/// The type of NAME.impl (Conversion/KernelToLoops.h), with or without the exec of a road
+/// that runs in parallel and the level of one that has several behind everything else.
+mlir::FunctionType implementationType(mlir::Builder &b,
+                                      const Signature &signature,
+                                      bool takesExec, bool takesLevel);
+
 mlir::LogicalResult emitCall(Emission &emission); // Call.cpp
 void emitWorkspace(Emission &emission);           // Call.cpp
 void emitPacking(Emission &emission);             // Packing.cpp

@@ -80,6 +80,14 @@ Constants::global(ImplicitLocOpBuilder &b, StringRef name, Type type,
   return name.str();
 }
 
+Value facet::interface::aggregate(ImplicitLocOpBuilder &b, Type type,
+                                  ArrayRef<Value> members) {
+  Value value = LLVM::UndefOp::create(b, type);
+  for (auto [i, member] : llvm::enumerate(members))
+    value = LLVM::InsertValueOp::create(b, value, member, i);
+  return value;
+}
+
 //===----------------------------------------------------------------------===//
 // Opening and closing
 //===----------------------------------------------------------------------===//

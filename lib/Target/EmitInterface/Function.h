@@ -41,6 +41,10 @@ private:
   llvm::StringMap<std::string> texts; ///< content to symbol
 };
 
+/// A constant struct or array of `type` with these members.
+mlir::Value aggregate(mlir::ImplicitLocOpBuilder &b, mlir::Type type,
+                      llvm::ArrayRef<mlir::Value> members);
+
 class Function {
 public:
   /// Opens `symbol` with the parameters `formals` and a body. `result` is null

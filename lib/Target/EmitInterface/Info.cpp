@@ -40,19 +40,11 @@ public:
     auto type = LLVM::LLVMArrayType::get(element, range.size());
     return constants.global(b, (emission.signature.name + "." + name).str(),
                             type, [&](ImplicitLocOpBuilder &b) {
-                              Value value = LLVM::UndefOp::create(b, type);
-                              for (auto [i, item] : llvm::enumerate(range))
-                                value = LLVM::InsertValueOp::create(
-                                    b, value, make(item), i);
-                              return value;
+                              SmallVector<Value> members;
+                              for (const auto &item : range)
+                                members.push_back(make(item));
+                              return aggregate(b, type, members);
                             });
-  }
-
-  Value structure(Type type, ArrayRef<Value> members) {
-    Value value = LLVM::UndefOp::create(b, type);
-    for (auto [i, member] : llvm::enumerate(members))
-      value = LLVM::InsertValueOp::create(b, value, member, i);
-    return value;
   }
 
   Value string(StringRef text) { return constants.string(b, text); }
@@ -105,12 +97,12 @@ void facet::interface::emitInfo(Emission &emission) {
   std::string arguments = data.array(
       "arguments", argumentType, signature.parameters,
       [&](const Parameter &parameter) {
-        return data.structure(argumentType,
-                              {data.string(parameter.name),
-                               data.i32(parameter.element->number),
-                               data.i32(static_cast<int32_t>(parameter.mode)),
-                               data.i32(parameter.rank()), data.i32(0),
-                               data.address(axes[next++])});
+        return aggregate(data.b, argumentType,
+                         {data.string(parameter.name),
+                          data.i32(parameter.element->number),
+                          data.i32(static_cast<int32_t>(parameter.mode)),
+                          data.i32(parameter.rank()), data.i32(0),
+                          data.address(axes[next++])});
       });
   std::string flops = emitFlops(emission), level = emitLevelQuery(emission);
 
@@ -121,8 +113,8 @@ void facet::interface::emitInfo(Emission &emission) {
   std::string hash = hashOf(emission.kernel);
   std::string info = data.constants.global(
       data.b, signature.name + ".info", infoType, [&](ImplicitLocOpBuilder &) {
-        return data.structure(
-            infoType,
+        return aggregate(
+            data.b, infoType,
             {data.i32(sizeof(facet_info)), data.i32(FACET_ABI_VERSION),
              data.string(signature.name), data.string(signature.cName),
              data.string(signature.documentation), data.string(options.version),

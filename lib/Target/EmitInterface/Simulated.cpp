@@ -50,12 +50,6 @@ private:
   Value i32(ImplicitLocOpBuilder &b, int32_t value) {
     return LLVM::ConstantOp::create(b, b.getI32IntegerAttr(value));
   }
-  Value aggregate(ImplicitLocOpBuilder &b, Type type, ArrayRef<Value> members) {
-    Value value = LLVM::UndefOp::create(b, type);
-    for (auto [i, member] : llvm::enumerate(members))
-      value = LLVM::InsertValueOp::create(b, value, member, i);
-    return value;
-  }
 
   kernel::FuncOp kernel;
   const Signature &signature;
@@ -137,17 +131,14 @@ LLVM::LLVMFuncOp SimulatorCall::declareCall() {
 
 void SimulatorCall::emitImplementation(StringRef description) {
   LLVM::LLVMFuncOp callee = declareCall();
-  SmallVector<Type> types(signature.sizes.size(), b.getI64Type());
   size_t numStrides = 0;
-  for (const Parameter &parameter : signature.parameters) {
-    types.push_back(pointer);
-    types.append(parameter.numStrides(), b.getI64Type());
+  for (const Parameter &parameter : signature.parameters)
     numStrides += parameter.numStrides();
-  }
-  types.append(2, pointer); // workspace, error
   b.setInsertionPoint(kernel);
-  auto function = func::FuncOp::create(
-      b, name("impl"), b.getFunctionType(types, b.getI32Type()));
+  auto function =
+      func::FuncOp::create(b, name("impl"),
+                           implementationType(b, signature, /*takesExec=*/false,
+                                              /*takesLevel=*/false));
   b.setInsertionPointToStart(function.addEntryBlock());
   auto room = [&](size_t count) -> Value {
     return LLVM::AllocaOp::create(b, pointer, b.getI64Type(),
