@@ -144,13 +144,6 @@ static SmallVector<int64_t> indexOf(int64_t flat, ArrayRef<int64_t> shape) {
   return index;
 }
 
-static int64_t positionOf(ArrayRef<int64_t> index, ArrayRef<int64_t> shape) {
-  int64_t flat = 0;
-  for (auto [at, extent] : llvm::zip_equal(index, shape))
-    flat = flat * extent + at;
-  return flat;
-}
-
 void Checker::compare(unsigned output, const Array &stored,
                       const Judged &judged, const Trial &trial,
                       Verdict &verdict) const {
@@ -169,6 +162,7 @@ void Checker::compare(unsigned output, const Array &stored,
     if (std::isnan(element.ratio))
       element.ratio = INFINITY;
     if (element.ratio > verdict.worst.ratio) {
+      element.position = i;
       element.index = indexOf(i, stored.shape);
       element.where = describe(trial);
     }
@@ -199,8 +193,7 @@ std::string Checker::judgeResults(const Trial &trial, Arguments &stored,
       continue;
     const Element &worst = found[i].worst;
     const HostParam &param = kernel.params[outputs[i]];
-    wrongElement = {outputs[i],
-                    positionOf(worst.index, stored[outputs[i]]->shape)};
+    wrongElement = {outputs[i], worst.position};
     text = (Twine("'") + param.name + "' differs in " + Twine(found[i].differ) +
             " of " + Twine(found[i].judged) + " elements; the worst is " +
             shapeText(worst.index) + " at " + worst.where + ": found " +

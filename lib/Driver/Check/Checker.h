@@ -17,6 +17,7 @@ namespace facet {
 struct Element {
   double ratio = -1; ///< of the bound; -1: none was judged
   double stored = 0, value = 0, bound = 0;
+  int64_t position = 0; ///< in memory order
   llvm::SmallVector<int64_t> index;
   std::string where; ///< "M=7 K=13 N=5 (plain values)"
 };
