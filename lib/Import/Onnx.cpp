@@ -172,6 +172,12 @@ static std::string axisOf(const onnx::TensorShapeProto::Dimension &dim,
   return text.size(dim.dim_param().empty() ? place.str() : dim.dim_param());
 }
 
+/// Of an argument or a result: "w" of w[k, n].
+static std::string argumentName(const Value &value) {
+  std::string element = value.at(Subscripts(value.axes.size(), "0")).text;
+  return StringRef(element).take_until([](char c) { return c == '['; }).str();
+}
+
 Value OnnxGraph::value(StringRef name) {
   if (auto found = values.find(name); found != values.end())
     return found->second;
@@ -196,8 +202,7 @@ Value OnnxGraph::value(StringRef name) {
     for (int64_t extent : tensor.dims())
       axes.push_back(std::to_string(extent));
     result = text.argument(name, *type, std::move(axes), /*isConst=*/true);
-    values[name] = result;
-    weights.emplace_back(nameOf(name), &tensor);
+    weights.emplace_back(argumentName(result), &tensor);
   }
   return values[name] = result;
 }
@@ -271,10 +276,8 @@ const Value *OnnxGraph::find(StringRef tensor) const {
   return found == values.end() ? nullptr : &found->second;
 }
 
-std::string OnnxGraph::nameOf(StringRef tensor) {
-  const Value &value = values[tensor];
-  std::string element = value.at(Subscripts(value.axes.size(), "0")).text;
-  return StringRef(element).take_until([](char c) { return c == '['; }).str();
+std::string OnnxGraph::nameOf(StringRef tensor) const {
+  return argumentName(values.lookup(tensor));
 }
 
 void OnnxGraph::survey(std::vector<std::string> &why) {

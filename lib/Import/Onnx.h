@@ -114,16 +114,14 @@ public:
   bool takeArrays(std::vector<ImportedArray> &arrays);
   /// Whether nobody reads the node's results, or they are constants of the file.
   bool isIdle(const onnx::NodeProto &node) const;
-  bool isConstant(llvm::StringRef tensor) const {
-    return constants.contains(tensor);
-  }
+  /// The constant of that name; null: it is none.
   const onnx::TensorProto *constant(llvm::StringRef tensor) const {
     return constants.lookup(tensor);
   }
   /// Null: unknown.
   const Value *find(llvm::StringRef tensor) const;
   /// The argument or result that a tensor became.
-  std::string nameOf(llvm::StringRef tensor);
+  std::string nameOf(llvm::StringRef tensor) const;
 
   Value value(llvm::StringRef name);
   const Numbers *numbers(llvm::StringRef name);

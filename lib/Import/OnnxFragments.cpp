@@ -65,7 +65,7 @@ private:
 void Cutter::findProducers() {
   for (auto [i, node] : enumerate(graph.node()))
     for (const std::string &output : node.output())
-      if (!output.empty() && !whole.isConstant(output))
+      if (!output.empty() && !whole.constant(output))
         producers[output] = int(i);
 }
 
@@ -79,7 +79,7 @@ void Cutter::raiseConstants(std::vector<int> &level) {
     for (const std::string &input : node.input()) {
       auto from = producers.find(input);
       isConstant[i] =
-          isConstant[i] && (input.empty() || whole.isConstant(input) ||
+          isConstant[i] && (input.empty() || whole.constant(input) ||
                             (from != producers.end() && from->second < int(i) &&
                              isConstant[size_t(from->second)]));
     }
