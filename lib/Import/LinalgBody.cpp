@@ -74,7 +74,9 @@ static StringRef oppositeOf(Operation *op) {
 }
 
 /// `max` or `min` for a choice of the greater or smaller of a value and a number, where NaN
-/// stays NaN: `select(cmpf ugt x, c), x, c`, a relu as torch-mlir writes it.
+/// stays NaN: `select(cmpf ugt x, c), x, c`, a relu as torch-mlir writes it. To those, -0 is
+/// less than +0; a comparison takes them for equal, and the choice gives the second where it
+/// is strict.
 static StringRef extremeOf(Operation *op) {
   auto select = dyn_cast<arith::SelectOp>(op);
   auto compare =
@@ -84,16 +86,18 @@ static StringRef extremeOf(Operation *op) {
       compare.getRhs() != select.getFalseValue() ||
       !matchPattern(compare.getRhs(), m_ConstantFloat(&bound)) || bound.isNaN())
     return "";
-  switch (compare.getPredicate()) {
-  case arith::CmpFPredicate::UGT:
-  case arith::CmpFPredicate::UGE:
-    return "max";
-  case arith::CmpFPredicate::ULT:
-  case arith::CmpFPredicate::ULE:
-    return "min";
-  default:
+  arith::CmpFPredicate predicate = compare.getPredicate();
+  bool isStrict = predicate == arith::CmpFPredicate::UGT ||
+                  predicate == arith::CmpFPredicate::ULT;
+  bool isMax = predicate == arith::CmpFPredicate::UGT ||
+               predicate == arith::CmpFPredicate::UGE;
+  bool isMin = predicate == arith::CmpFPredicate::ULT ||
+               predicate == arith::CmpFPredicate::ULE;
+  if (!isMax && !isMin)
     return "";
-  }
+  if (bound.isZero() && bound.isNegative() == (isMax == isStrict))
+    return ""; // the other zero would come out
+  return isMax ? "max" : "min";
 }
 
 /// What a comparison is called, or nothing: those that hold for NaN have no word but !=.
