@@ -41,9 +41,7 @@ onnx.save(model, "shaped.onnx")
 inputs = dict(input_ids=np.random.default_rng(1).integers(1000, 20000, (1, TOKENS)),
               attention_mask=np.ones((1, TOKENS), np.int64), token_type_ids=np.zeros((1, TOKENS), np.int64))
 facet = build / "bin/facet"
-parts, worst, seconds = check_model(facet, "shaped.onnx", inputs)
-for _ in range(4):
-    seconds = np.minimum(seconds, check_model(facet, "shaped.onnx", inputs)[2])
+parts, worst, seconds = check_model(facet, "shaped.onnx", inputs, rounds=5)
 inside = {number for part in parts["kernels"] for number in part["nodes"]}
 products = [i for i, node in enumerate(model.graph.node) if node.op_type == "MatMul"]
 print(f"{len(parts['kernels'])} kernels hold {len(inside.intersection(products))} of {len(products)} MatMuls and "
