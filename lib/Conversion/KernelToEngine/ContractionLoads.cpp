@@ -38,7 +38,7 @@ void ContractionStage::load(Operand &operand, const Span &span,
   QueueKind queue = apart && !inParts() && !plan.getGpsimdStores()
                         ? QueueKind::Gpsimd
                         : QueueKind::Sync;
-  if (plan.getWhole() && &operand == outer && comesOnce(operand))
+  if (plan.getWhole() && &operand == outer && problem.outerComesOnce(plan))
     queue = QueueKind::Scalar;
   NamedAttribute ring = lowering.builder.getNamedAttr(
       "ring", lowering.builder.getI32IntegerAttr(apart ? 1 : 0));

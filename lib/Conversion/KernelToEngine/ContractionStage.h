@@ -161,10 +161,6 @@ private:
     return isCopied() && !inParts() && plan.getScalarTiles() &&
            plan.getEvict() != QueueKind::Scalar;
   }
-  /// All of a factor is one block.
-  bool comesOnce(const Operand &operand) const {
-    return problem.batch.empty() && operand.factor.extent <= operand.block;
-  }
   bool isBatched() const { return plan.getBatchBlock() > 1; }
   /// Products of the batch whose sums share a tile.
   int64_t pack() const {

@@ -58,14 +58,6 @@ private:
     return llvm::divideCeil(height, plan.getRowTile()) *
            llvm::alignTo(width, plan.getColumnBlock()) * 4;
   }
-  /// The outer factor has one block, and comes once.
-  bool isAlone() const {
-    Side outer = plan.getOuter();
-    return problem.batch.empty() &&
-           problem.factor(outer).extent <= (outer == plan.getStationary()
-                                                ? plan.getRowBlock()
-                                                : plan.getColumnBlock());
-  }
   ContractionAttr made() const {
     return ContractionAttr::get(
         plan.getContext(), plan.getStationary(), plan.getOuter(),
@@ -219,7 +211,8 @@ void Finish::chooseDepths() {
   // What the array waits for should end soon after the last transfer. Short ones cost
   // the DMA time, so that only the last block has one where it can stand apart.
   bool waits = innerLoad(problem.steps(machine)).busy > blockTime();
-  if (depth > unit && waits && whole && isAlone() && !plan.getSumDepth()) {
+  if (depth > unit && waits && whole && problem.outerComesOnce(plan) &&
+      !plan.getSumDepth()) {
     choose(endDepth, unit);
     keepsResults = endDepth && keptBytes() <= machine.sbuf.partitionBytes / 8;
     if (endDepth)

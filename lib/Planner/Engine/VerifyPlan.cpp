@@ -98,12 +98,8 @@ std::optional<std::string> engine::misfitOf(const Problem &problem,
                        "copies some tiles as well");
   if (plan.getWhole() && !plan.getStays())
     return std::string("a factor is loaded whole that does not stay");
-  const Factor &outer = problem.factor(plan.getOuter());
   if (plan.getEndDepth() &&
-      (!problem.batch.empty() || plan.getSumDepth() ||
-       outer.extent > (plan.getOuter() == plan.getStationary()
-                           ? plan.getRowBlock()
-                           : plan.getColumnBlock())))
+      (!problem.outerComesOnce(plan) || plan.getSumDepth()))
     return std::string(
         "end_depth is for sums of one block of the outer factor, "
         "without a batch or parts");

@@ -52,6 +52,13 @@ struct Problem {
   static llvm::FailureOr<Problem> of(const Contraction &contraction);
 
   const Factor &factor(Side side) const { return side == Side::A ? a : b; }
+  /// The outer factor of `plan` has one block and there is no batch: it comes once.
+  bool outerComesOnce(ContractionAttr plan) const {
+    int64_t block = plan.getOuter() == plan.getStationary()
+                        ? plan.getRowBlock()
+                        : plan.getColumnBlock();
+    return batch.empty() && factor(plan.getOuter()).extent <= block;
+  }
   /// Products that one sum has.
   int64_t terms() const;
   /// Elements of k that PSUM may sum at once, whole steps of the array, where integers
